@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from shlex import quote
 
 from team_console.console.cli.call import Call, UsageError, unknown_agent_warning, unknown_kind_warning
 from team_console.console.cli.checking import findings_of
@@ -208,6 +209,9 @@ def _print_status(call: Call, snapshot: Snapshot, view: View) -> None:
         if snapshot.changed_at:
             changed = f"{changed} ago"
         say(f"messages   {counts or 'none'}; last change {changed}")
+    if snapshot.is_known and team.kind == "yaml" and not (team.read_only or snapshot.config.said):
+        made = f"team-console init {quote(team.location)}"
+        say(f"settings   none, so {snapshot.config.lead} leads; '{made}' makes them, and you lead as ceo then")
     for reason in filter(None, others):
         say(f"and        {_state_words(reason.state)}: {reason.sentence}")
     if snapshot.dropped:

@@ -36,7 +36,8 @@ def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen) -
     # guard: seen-question
     _refuse_unseen(tx, request_id, question, seen)
     if not may_answer(tx.config.lead, actor=actor, kind=case.kind, addressee=case.addressee):
-        raise not_for_actor(actor, request_id, question.recipients)
+        is_named = actor in question.recipients  # and still not the one who decides such a request
+        raise not_for_actor(actor, request_id, (tx.config.lead,) if is_named else question.recipients)
     refuse_decided(case)
     # guard: withdrawn-request-refused
     refuse_over(tx, case)

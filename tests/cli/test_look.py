@@ -210,3 +210,18 @@ def test_a_line_of_history_has_the_year_that_was_written_or_none(team: CommandLi
     lines = team("history", env={"TZ": zone}).out.splitlines()
     assert [line[1 : 1 + len(shown)] for line, shown in zip(lines, YEARS.values(), strict=True)] == list(YEARS.values())
     assert {line.index("]") for line in lines} == {20}
+
+
+def test_a_queue_without_settings_says_who_leads_and_what_makes_them(tmp_path: Path) -> None:
+    """Its own program wrote it for a lead that the human is not yet."""
+    asked = "payload: {request_id: r1, summary: Do the thing in steps, content: '1. a'}"
+    entry = f"- message_id: m1\n  type: plan_approval_request\n  from: pm\n  to: ceo\n  {asked}\n"
+    (tmp_path / "message-queue.yaml").write_text(f"messages:\n{entry}")
+    command = CommandLine(tmp_path)
+    assert f"settings   none, so user leads; 'team-console init {tmp_path}' makes them" in command("status").out
+    refused = command("approve", "r1", "--as", "ceo")
+    assert "ceo may not answer r1; it is for user" in refused.err
+    assert command("init", str(tmp_path)).status == 0
+    assert "settings " not in command("status").out
+    assert "1 thing needs ceo" in command("status").out
+    assert command("approve", "r1", "--as", "ceo").status == 0
