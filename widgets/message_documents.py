@@ -113,7 +113,7 @@ def _origin_facts(message: Message) -> Iterator[Fact]:
     if parse_message(message).opens is RequestKind.PERMISSION:
         tool, proposal = permission_of(message.payload).tool, _proposal(message)
         yield fact("tool", safe_line(tool, 200) or "not named", "strong" if tool else "warn")
-        if proposal.sort in _OF_FILES:
+        if proposal.kind in _OF_FILES:
             yield fact("file", safe_line(file_seen_from(proposal.subject, origin.directory), _LONGEST), "")
     if origin.directory:
         yield fact("in", safe_line(origin.directory, _LONGEST), "")
@@ -152,19 +152,19 @@ def asked_blocks(message: Message) -> tuple[Block, ...]:
 def _input_blocks(message: Message) -> tuple[Block, ...]:
     """Remembered per message, since a change of many lines takes long to be made."""
     proposal = _proposal(message)
-    blocks: list[Block] = [Heading(f"{proposal.sort}{f' · {counts_of(proposal.diff)}' if proposal.diff else ''}")]
+    blocks: list[Block] = [Heading(f"{proposal.kind}{f' · {counts_of(proposal.diff)}' if proposal.diff else ''}")]
     blocks += [Lines(((("△ ", "warn"), (note, "warn")),)) for note in proposal.notes]
     if proposal.diff:
         blocks.append(replace(diff_text(proposal.diff), is_asked=True))
     elif proposal.text:
         blocks.append(Text(_exact(proposal.text), TextForm.CODE, is_asked=True))
-    elif proposal.sort in (ProposalKind.PAGE, ProposalKind.SEARCH):
+    elif proposal.kind in (ProposalKind.PAGE, ProposalKind.SEARCH):
         blocks.append(Text(_exact(proposal.subject), TextForm.CODE))
-    if proposal.rest and proposal.sort is ProposalKind.OTHER:
+    if proposal.rest and proposal.kind is ProposalKind.OTHER:
         blocks.append(Text(structure(proposal.rest), TextForm.STRUCTURED))
     elif proposal.rest:
         blocks += _further(proposal.rest)
-    elif proposal.sort is ProposalKind.OTHER:
+    elif proposal.kind is ProposalKind.OTHER:
         blocks.append(one_line("none", "muted"))
     return tuple(blocks)
 
@@ -176,7 +176,7 @@ def alike_part(message: Message, differs: tuple[int, int]) -> RequestPart:
         differs: From where to where its command is another than those of the others.
     """
     proposal, client = _proposal(message), safe_name(origin_of(message.payload).client)
-    words = " · ".join(filter(None, (safe_name(message.sender), client, str(proposal.sort))))
+    words = " · ".join(filter(None, (safe_name(message.sender), client, str(proposal.kind))))
     _, *rest = _input_blocks(message)
     blocks = [replace(block, marked=differs) if isinstance(block, Text) and block.is_asked else block for block in rest]
     if proposal.words:

@@ -181,7 +181,7 @@ class Proposal(Struct, frozen=True):
         rest: Every other field of the input.
     """
 
-    sort: ProposalKind
+    kind: ProposalKind
     subject: str = ""
     words: str = ""
     text: str = ""
@@ -210,10 +210,10 @@ def proposal_of(permission: Permission) -> Proposal:
         change = _change(permission, path)
         if change is not None:
             return change
-    for key, sort in (("url", ProposalKind.PAGE), ("query", ProposalKind.SEARCH), ("pattern", ProposalKind.SEARCH)):
+    for key, kind in (("url", ProposalKind.PAGE), ("query", ProposalKind.SEARCH), ("pattern", ProposalKind.SEARCH)):
         if text_in(given, key):
             rest = _without(given, key, "prompt")
-            return Proposal(sort, subject=text_in(given, key), words=text_in(given, "prompt"), rest=rest)
+            return Proposal(kind, subject=text_in(given, key), words=text_in(given, "prompt"), rest=rest)
     return Proposal(ProposalKind.OTHER, words=text_in(given, "description"), rest=_without(given, "description"))
 
 
@@ -281,8 +281,8 @@ def _change(permission: Permission, path: str) -> Proposal | None:
         note = f"{PRIVATE}." if permission.is_private else "What stands there now is not on record."
         return Proposal(ProposalKind.CONTENT, subject=subject, text=content, notes=(note,), rest=rest)
     old = permission.before if isinstance(permission.before, str) else ""
-    sort = ProposalKind.NEW_FILE if permission.before is None else ProposalKind.CHANGE
-    return _diffed(sort, subject, old, content, (), rest)
+    kind = ProposalKind.NEW_FILE if permission.before is None else ProposalKind.CHANGE
+    return _diffed(kind, subject, old, content, (), rest)
 
 
 def _applied(text: str, edits: Sequence[Edit]) -> tuple[str | None, tuple[str, ...]]:
@@ -305,8 +305,8 @@ def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Fields, *, i
     if isinstance(before, str) or before is None:
         text, notes = _applied(before or "", edits)
         if text is not None:
-            sort = ProposalKind.NEW_FILE if before is None else ProposalKind.CHANGE
-            return _diffed(sort, subject, before or "", text, notes, rest)
+            kind = ProposalKind.NEW_FILE if before is None else ProposalKind.CHANGE
+            return _diffed(kind, subject, before or "", text, notes, rest)
         note = "The text to be replaced is not in the file as it was when this was asked."
     else:
         note = f"{PRIVATE if is_private else 'The file as it was is not on record'}; only what is replaced is shown."
@@ -315,10 +315,10 @@ def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Fields, *, i
     return Proposal(ProposalKind.CHANGE, subject=subject, diff=lines, notes=(note, *everywhere_note), rest=rest)
 
 
-def _diffed(sort: ProposalKind, subject: str, old: str, new: str, notes: tuple[str, ...], rest: Fields) -> Proposal:
-    nothing = ("Nothing would change.",) if old == new and sort is ProposalKind.CHANGE else ()
+def _diffed(kind: ProposalKind, subject: str, old: str, new: str, notes: tuple[str, ...], rest: Fields) -> Proposal:
+    nothing = ("Nothing would change.",) if old == new and kind is ProposalKind.CHANGE else ()
     empty = ("The file would be empty.",) if not new and old != new else ()
-    return Proposal(sort, subject=subject, diff=line_difference(old, new), notes=(*notes, *nothing, *empty), rest=rest)
+    return Proposal(kind, subject=subject, diff=line_difference(old, new), notes=(*notes, *nothing, *empty), rest=rest)
 
 
 def _edits(given: Fields) -> Iterator[Edit]:
@@ -334,7 +334,7 @@ def _edits(given: Fields) -> Iterator[Edit]:
 
 
 def _without(given: Fields, *keys: str) -> Fields:
-    """Return the fields that are shown nowhere else; one of these keys whose value is of an unknown sort is among
+    """Return the fields that are shown nowhere else; one of these keys whose value is of an unknown type is among
     them.
     """
     hidden = {key for key in keys if isinstance(given.get(key), _SHOWN.get(key, str))}
