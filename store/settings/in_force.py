@@ -28,9 +28,9 @@ def loss(text: bytes | None, said: TeamConfig | TeamError, before: bytes, known:
 
     Args:
         text: What is there now, None when nothing is.
-        said: What it says, or why it says nothing: of what nobody can understand its own error says more.
+        said: What `text` says, or why nobody can understand it; then its own error says more than this does.
         before: The text that was in force.
-        known: What that said.
+        known: What `before` says.
     """
     if not known.said:
         return ""
@@ -75,7 +75,7 @@ def recorded_text(record: Mapping[str, Any]) -> bytes | None:
 
 
 def text_digest(text: bytes) -> str:
-    """SHA-256 in hexadecimal."""
+    """Return the SHA-256 of a text in hexadecimal."""
     return hashlib.sha256(text).hexdigest()
 
 
@@ -111,8 +111,8 @@ class InForce(Struct, frozen=True):
         text: What is there now, None when nothing is.
         in_force: The text that `config` was made from, None where that is not known.
         error: Why there is nothing to go by, None when there is.
-        there: What that text says, where it could be read; None where it could not.
-        line: How a finding names the place of that text.
+        there: What `text` says; None where it could not be understood.
+        line: How a finding names the place of `text`.
         number: Grows with every change that was seen.
     """
 
@@ -191,32 +191,35 @@ def judge_settings(
     """
     error = said if isinstance(said, TeamError) else None
     config = last if isinstance(said, TeamError) else said
-    known = _understood(before, understand) if before is not None and before != text else None
-    what = loss(text, said, before or b"", known) if known is not None else ""
+    config_before = _understood(before, understand) if before is not None and before != text else None
+    lost = loss(text, said, before or b"", config_before) if config_before is not None else ""
     if error is not None:
         problems: tuple[Problem, ...] = (
             Problem(SETTINGS_UNREADABLE, "error", names.unread, error.message, error.hint),
         )
+    elif config.is_misread:
+        problems = misread_problems(config, names.line)
     else:
-        problems = (misread_problems if config.is_misread else config_problems)(config, names.line)
+        problems = config_problems(config, names.line)
     is_misread = error is not None or config.is_misread
     # guard: broken-settings-stay-off-the-record
-    if not (what or is_misread or config.is_yaml):
+    if not (lost or is_misread or config.is_yaml):
         # What somebody is still typing: the last settings that parse stay in force, and no write records these.
-        if known is None or not known.is_yaml:
+        if config_before is None or not config_before.is_yaml:
             return InForce(config, problems, text)
-        return InForce(known, problems, text, before)
-    if known is None or not (what or is_misread):
+        return InForce(config_before, problems, text, before)
+    if config_before is None or not (lost or is_misread):  # nothing was lost, or nothing is known to go back to
         return InForce(config, problems, text, None if error is not None else text, error)
-    if what:
-        text_lost = f"{names.lost} {what}, though it held the settings of the team"
-        told: tuple[Problem, ...] = (Problem(SETTINGS_LOST, "error", names.lost, text_lost, HINT),)
-    else:  # they gave way to such as nobody can understand
-        told = (replace(problems[0], hint=f"{problems[0].hint} {HINT}".strip()), *problems[1:])
+    # What is there does not count: the settings of before stay in force, and a finding says why.
+    if lost:
+        sentence = f"{names.lost} {lost}, though it held the settings of the team"
+        findings: tuple[Problem, ...] = (Problem(SETTINGS_LOST, "error", names.lost, sentence, HINT),)
+    else:
+        findings = (replace(problems[0], hint=f"{problems[0].hint} {HINT}".strip()), *problems[1:])
     # guard: only-what-parses-is-put-back
-    put_back = before if known.is_yaml else None
-    known = replace(known, lost=told[0].sentence, unconfirmed=text_digest(text or b""))
-    return InForce(known, told, text, put_back)
+    put_back = before if config_before.is_yaml else None
+    kept = replace(config_before, lost=findings[0].sentence, unconfirmed=text_digest(text or b""))
+    return InForce(kept, findings, text, put_back)
 
 
 def _understood(text: bytes, understand: Callable[[bytes], TeamConfig]) -> TeamConfig | None:
@@ -269,10 +272,12 @@ class SettingsReader:
         """Return the settings now, with what is wrong with them; those in force before while they are lost."""
         with self._guard:
             mark = stored.mark(self.known.config.key_path)
-            # Of lost ones another process may have decided meanwhile.
+            # Lost settings are read again in any case: another process may have confirmed them on the trail.
             if mark != self._mark or self.known.error is not None or self.known.config.lost:
                 found = self._read(stored)
-                if (again := stored.mark(found.config.key_path)) != mark:  # of another key no mark was taken before
+                if (
+                    again := stored.mark(found.config.key_path)
+                ) != mark:  # they name another key, which has no mark yet
                     found, mark = self._read(stored), again
                 is_other = (found.config, found.problems) != (self.known.config, self.known.problems)
                 self.known, self._mark = replace(found, number=self.known.number + is_other), mark
