@@ -77,7 +77,7 @@ class AnswerForm(Form[ResultT]):
         for number, question in enumerate(self._questions):
             several = question.several and bool(question.options)
             header = f"{safe_line(question.header, 60)}: " if question.header else ""
-            words = f"{header}{safe_text(question.text)}{' (one or more)' * several}"
+            words = f"{header}{safe_text(question.text)}{' (one or more)' if several else ''}"
             with Container(classes="answer--question"):
                 yield Static(Content(words), classes="answer--words", markup=False)
                 yield from self._answers(number, question)
@@ -120,7 +120,9 @@ class AnswerForm(Form[ResultT]):
             words = self.query_one(f"#words{number}", Field).value.strip()
             chosen = next((one.chosen for one in self.query(f"#chosen{number}").results(Options)), ())
             labels = [question.options[place].label for place in chosen]
-            given = [*labels, words] if question.several and words else [words] if words else labels
+            given = labels
+            if words:
+                given = [*labels, words] if question.several else [words]
             if not given:
                 self._go_to(number)
                 what = safe_line(question.header or question.text, 60)
@@ -392,7 +394,7 @@ class Prompt(Form[ResultT]):
     @on(Options.Changed)
     def _show_way(self) -> None:
         """The button and the keys say what will happen."""
-        self.show_verb(" as edited" * (self._is_edited and not self._way.refuses))
+        self.show_verb(" as edited" if self._is_edited and not self._way.refuses else "")
         if self._words is not None and not self._words.wanted:
             way = "why not; the agent reads it" if self._way.refuses else "if you like; the asker reads it"
             for note in self.query("#words").results(Note):

@@ -84,7 +84,7 @@ class Many(Form[ResultT]):
         self._left = self._not_whole()
 
     def _not_whole(self) -> Mapping[str, str]:
-        """Subject -> what of it was not shown, for those that are not decided on."""
+        """Return subject -> what of it was not shown, for those that are not decided on."""
         return {item.subject: why for item in self._items if (why := self._unseen(item.subject))}
 
     @property
@@ -114,14 +114,17 @@ class Many(Form[ResultT]):
         return self.verb()
 
     def verb(self) -> str:
-        """With how many it is about."""
+        """Return the word on the button, with the number of things that are decided on."""
         return f"{self._verb} {len(self.meant):,}"
 
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form in words."""
-        note, more = self._words is not None and self._words.closed, bool(self._left)
-        scrolls = ("PgDn shows more",) * more
-        return f"enter {self.verb().lower()}", *("n with a note",) * note, *scrolls, "esc not now"
+        keys = [f"enter {self.verb().lower()}"]
+        if self._words is not None and self._words.closed:
+            keys.append("n with a note")
+        if self._left:
+            keys.append("PgDn shows more")
+        return *keys, "esc not now"
 
     def fields(self) -> ComposeResult:
         """Compose the list, what is left out, and the words."""

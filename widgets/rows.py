@@ -45,7 +45,8 @@ def row_lines(
         return (spread((*head, *name, *title), end, drawing.width),)
     parts: list[Part] = [(word, sign.tone)] if word and not has_column else []
     is_named = drawing.is_opened and drawing.name(who, room=room).rstrip() == safe_line(who, 64)
-    left = drawing.width - width_of(head) - (width_of(tuple(parts)) + 3) * bool(parts)
+    used = width_of(tuple(parts)) + 3 if parts else 0  # with the point that parts it from the name
+    left = drawing.width - width_of(head) - used
     parts += [(crop_name(safe_line(who, 64), left), "")] if who and not (is_named and (parts or facts)) else []
     below: list[Part] = []
     for part in (*parts, *facts):

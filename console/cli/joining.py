@@ -200,7 +200,7 @@ def do_leave(call: Call) -> int:
 
 
 def _finish(call: Call, done: Joined, made: list[str] | None = None) -> int:
-    """Print what was joined or left; an exit status.
+    """Print what was joined or left; return the exit status.
 
     Args:
         made: What is to be said of a team that was made for it.
@@ -211,7 +211,8 @@ def _finish(call: Call, done: Joined, made: list[str] | None = None) -> int:
         lines.append(f"{done.name}: {would}{word} the team's settings")
     for change in done.files:
         lines.append(f"{change.path}: {would if change.word != 'unchanged' else ''}{change.word}")
-        lines += [] if done.written else [f"    {line}" for line in change.diff.splitlines()]
+        if not done.written:
+            lines += [f"    {line}" for line in change.diff.splitlines()]
     files = [{"path": str(change.path), "change": change.word, "diff": change.diff} for change in done.files]
     notes = [*(made or ()), *done.notes]
     facts = {"agent": done.name, "member_changed": done.member, "files": files, "notes": notes}

@@ -1,4 +1,4 @@
-"""The SendMessage door: takes a document as seed 001 writes it, gives the success reply of the field."""
+"""SendMessage: reads a JSON document in the form of seed 001, sends it, and returns the reply its writer expects."""
 
 from __future__ import annotations
 
@@ -86,6 +86,7 @@ def read_form(document: object) -> SendMessageForm:
 
 
 def _check_matrix(kind: str, fields: Fields) -> None:
+    """Refuse a document whose recipient, request and verdict are not those of its type (seed 001 section 7.1)."""
     quotes = KINDS[kind].answers is not None
     if kind not in _TO_NOBODY:
         recipient = fields.get("recipient")
@@ -99,7 +100,10 @@ def _check_matrix(kind: str, fields: Fields) -> None:
             raise TeamError(Code.INVALID_FIELD, text, "Name one agent, or use type broadcast.")
     if quotes:
         check_verdict(kind, fields)
-    for name in (*(("recipient",) if kind in _TO_NOBODY else ()), *(() if quotes else ("request_id", "approve"))):
+    forbidden = ["recipient"] if kind in _TO_NOBODY else []
+    if not quotes:
+        forbidden += ["request_id", "approve"]
+    for name in forbidden:
         if fields.get(name) is not None:
             raise forbidden_field(kind, name)
 

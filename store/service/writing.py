@@ -194,7 +194,7 @@ def check_known(state: TeamState, names: Iterable[str], *, has_written: bool = F
 
 
 def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
-    """Warnings for recipients that stopped, left or were asked to stop: what they are sent waits unread (D17)."""
+    """Return warnings for recipients that stopped, left or were asked to stop: what they get waits unread (D17)."""
     wanted = set(names)
     notes = tx.session_notes()
     told = (*tx.select(types=(*_STOPS, SESSION)), *notes)
@@ -366,7 +366,7 @@ def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
 
 
 def _of_answers(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
-    """An answer to nothing, and a quoted message that nobody has."""
+    """Yield a warning for an answer to nothing, or to a message that nobody has."""
     if read.answers in RESULTS:
         yield from _of_results(tx, read, reads)
         return
@@ -382,6 +382,11 @@ def _is_there(tx: Transaction, quoted: str, reads: Sequence[ParsedMessage]) -> b
 
 
 def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
+    """Yield a warning for a result that nobody asked for, or that is about another story than was asked.
+
+    Raises:
+        TeamError: As `advise`.
+    """
     from team_console.store.protocol.judgement import (  # with all that judges requests: 8 ms
         already_answered,
         judge,

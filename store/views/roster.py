@@ -55,7 +55,7 @@ def _place(facts: Facts, row: RosterRow, place: int) -> tuple[bool, bool, int, i
 
 
 def _names(facts: Facts) -> set[str]:
-    """Members, and whoever else writes or is written to; of those gone the ones that the queue still speaks of."""
+    """Return the members, and whoever else writes or is written to; of those gone only whom the queue still names."""
     members = set(facts.team.roles)
     if facts.config.lead == USER and not facts.config.agents:
         members.discard(USER)
@@ -69,6 +69,11 @@ def _row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str
     state, reason = _state(facts, name, seen, waiting, told)
     last = facts.seen.reports.get(name)
     report = report_of(last.message) if last is not None else None
+    source = ""
+    if told is not None:
+        source = "hook"
+    elif seen is not None:
+        source = "queue"
     return RosterRow(
         name=name,
         role=role or (HUMAN if name == USER else "member"),
@@ -82,7 +87,7 @@ def _row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str
         dropped=sum(message.is_addressed_to(name) for message in facts.dropped),
         last_seen=seen,
         reason=reason,
-        source="hook" if told is not None else "queue" if seen is not None else "",
+        source=source,
         heard_at=told.since[0] if told is not None else seen,
         session=session.session if session is not None else "",
         mode=session.mode if session is not None else "",

@@ -132,7 +132,7 @@ class Listing(ABC, Generic[RowT]):
         return f"{self.MODE.label} · {shown:,}" if shown == total else f"{self.MODE.label} · {shown:,} of {total:,}"
 
     def notes(self) -> list[str]:
-        """Further words on the border."""
+        """Return further words on the border."""
         return []
 
     def empty(self) -> tuple[Line, ...]:
@@ -196,8 +196,10 @@ class Listing(ABC, Generic[RowT]):
         return self.gone is not None and self.key_of(row) == self.key_of(self.gone)
 
     def count(self, rows: Sequence[RowT]) -> int:
-        """Return the number of rows; of all of a long list it is known at once."""
-        return len(rows) - (self.gone is not None and sum(map(self.is_gone, rows)))
+        """Return the number of rows, without one that is only there because it is read."""
+        if self.gone is None:  # the usual case, also of a long list
+            return len(rows)
+        return len(rows) - sum(map(self.is_gone, rows))
 
     def pending_of(self, row: RowT) -> str:
         """Return the verb of the row's pending decision; empty for none."""

@@ -57,8 +57,8 @@ from team_console.store.settings.in_force import InForce, on_record, text_digest
 def may_address(shape: Shape, condition: str) -> str:
     """Return the condition for rows addressed to somebody, perhaps among others; two indexes answer it.
 
-    The condition stands outside as well, where a row that is waited for is looked at once more. The values are those of
-    `to_recipient` and its own.
+    `condition` is repeated behind the list of ids: a database that waited for a row's lock tests it again there.
+    The values are those of `to_recipient` and of `condition`.
     """
     ids = f"SELECT message_id FROM {MESSAGES} WHERE"
     named = "recipient IN (:recipient, :apart, :decomposed, :everybody)"
@@ -77,7 +77,7 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@+-]+").fullmatch
 """An id that JSON has byte for byte, but for `\\u00..`; what is special in a pattern of LIKE only finds more."""
 _AT_ONCE = 500
 _TIDY_AFTER = 5
-"""So many times the messages that may stay are added or archived from one tidying to the next."""
+"""How many times `active_messages_max` messages are added or archived before the queue is tidied again."""
 
 
 class SqlTransaction(Transaction):
@@ -261,7 +261,7 @@ class SqlTransaction(Transaction):
         return self._copies[message_id]
 
     def is_archived(self, message: Message) -> bool:
-        """Never for a row of another program: no archive of ours stands for it, so that it does not go by itself."""
+        """See `Transaction.is_archived`; never for a row of another program, which no archive of ours stands for."""
         entry = self._entries.get(self._origins.get(message, message).message_id)
         return (entry is None or entry.arrival is not None) and super().is_archived(message)
 
@@ -333,16 +333,16 @@ class SqlTransaction(Transaction):
             writer.remove([self.entry(message) for message in changes.removed])
         self.learned |= writer.learned
         # guard: compaction-is-optional
-        stay = changes.optional.intersection(writer.refused)
-        if writer.refused.keys() - set(stay):
-            raise RefusedRowsError({one: why for one, why in writer.refused.items() if one not in stay}, {})
-        if stay:
+        staying = changes.optional.intersection(writer.refused)
+        if writer.refused.keys() - set(staying):
+            raise RefusedRowsError({one: why for one, why in writer.refused.items() if one not in staying}, {})
+        if staying:
             for action, facts in changes.records:
                 if action == "compact":
-                    facts["ids"] = [one for one in facts["ids"] if one not in stay]
+                    facts["ids"] = [one for one in facts["ids"] if one not in staying]
 
     def _keep_others(self, changes: Changes) -> None:
-        """Archives hold messages; what else other programs had in the rows that go is kept on the audit trail."""
+        """Keep on the audit trail what other programs had in rows that go, since archives hold messages alone."""
         if not self.shape.others:
             return
         ids = ids_of(changes.removed)
@@ -353,7 +353,7 @@ class SqlTransaction(Transaction):
                 changes.records.append(("columns", {"ids": [message_id], "columns": held}))
 
     def _write_pushed(self, changes: Changes, at: str) -> None:
-        """Into the agent's own inbox table where it has one (seed 003, method 1), else into ours."""
+        """Write pushed messages into their agents' own inbox tables (seed 003, method 1), else into ours."""
         # Looked for at every write: agents make theirs when they start.
         own_tables = {agent: find_inbox(self.connection, agent) for agent, _ in changes.pushed}
         failed: dict[str, str] = {}
@@ -395,20 +395,20 @@ class SqlTransaction(Transaction):
         return ""
 
     def _payload(self, message: Message) -> Any:
-        """To the letter as it stands in the row; with what the record handed on has beside it, where it has any."""
+        """Return the payload to the letter as it stands in the row, with keys that the record has beside it, if any."""
         if not message.record.keys() <= ENVELOPE_KEYS:
             return dump(dict(message.payload))
         entry = self._entries.get(message.message_id)
         return payload_text(message) if entry is None else given_payload(entry)
 
     def _insert_once(self, into: str, row: Fields, *key: str) -> bool:
-        """Add a row unless it is there; whether it is there now."""
+        """Add a row unless it is there; return whether it is there now."""
         condition = " AND ".join(f"{name} = :{name}" for name in key)
         known = self.connection.first(f"SELECT 1 FROM {into} WHERE {condition}", row)
         return known is not None or self._insert(into, [row]) > 0
 
     def _insert(self, into: str, rows: Sequence[Fields]) -> int:
-        """Add rows; how many the database added."""
+        """Add rows; return how many the database added."""
         return self.connection.change_all(insert(into, rows[0]), rows) if rows else 0
 
 

@@ -29,7 +29,7 @@ class Released(Struct, frozen=True):
 
     Attributes:
         seq: Number of the last audit line, 0 for none.
-        queue: QueueFile of the queue, None when there was none.
+        queue: Version of the queue's file, None when there was none.
         listed: `QueueText.list_digest` of that queue.
     """
 
@@ -106,6 +106,7 @@ def text_of_the_dead(text: bytes, holder: LockHolder | None) -> str | None:
 
 
 def _by_text(facts: dict[str, Any]) -> LockHolder | None:
+    """Return the holder that the lock file names; None when it names none, or a process of this host that ended."""
     pid, alive = facts.get("pid"), None
     if not isinstance(pid, int):
         return None
