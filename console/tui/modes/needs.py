@@ -48,9 +48,10 @@ _WORDS_NAMED = 4
 
 @dataclass
 class LinesWanted(TextualMessage):
-    """The lines of a plan are not counted yet."""
+    """The lines of a plan are not counted yet, as it is laid out in the reader now."""
 
     request: RequestRow
+    known_by: object
 
 
 class NeedsListing(Listing[ActionItem]):
@@ -127,16 +128,18 @@ class NeedsListing(Listing[ActionItem]):
         known_by = _laid_out_as(request, self.reader)
         if known_by not in self._counted:
             self._counted[known_by] = 0
-            self.want(LinesWanted(request))
+            self.want(LinesWanted(request, known_by))
         return self._counted[known_by]
 
-    def count_lines(self, request: RequestRow) -> None:
-        """Count the lines of a plan as the reader does."""
-        if self.reader is not None:
+    def count_lines(self, request: RequestRow, known_by: object) -> None:
+        """Count the lines of a plan as the reader does, unless that lays texts out otherwise meanwhile."""
+        if self.reader is None or known_by != _laid_out_as(request, self.reader):
+            del self._counted[known_by]  # a window that is dragged has another width each moment
+        else:
             document = request_document(request, now=self.now, requests=self.requests, me=self.me)
             laid = laid_out(document, max(1, room_of(self.reader).width), raw=self.reader.raw)
             number = sum(line.place is DocumentPart.TEXT for line in laid)
-            self._counted[_laid_out_as(request, self.reader)] = number
+            self._counted[known_by] = number
 
     def _missing_for(self, request: RequestRow | None) -> int:
         """Return how many of the things that a plan names are missing, as far as they were looked for."""
@@ -380,7 +383,7 @@ class NeedsPane(Pane[ActionItem]):
     def _count_lines(self, event: LinesWanted) -> None:
         """Count behind the keys that came meanwhile: a long plan takes some milliseconds."""
         event.stop()
-        self.listing.count_lines(event.request)
+        self.listing.count_lines(event.request, event.known_by)
         self.rows.refresh()
 
     def title_of(self, shown: int, total: int) -> str:
