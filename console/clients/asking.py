@@ -187,12 +187,19 @@ def ask_before(session: ClientSession) -> None:
     without one that would be a no by itself: there, and for a client that has no such answer, the hook waits.
     """
     event, client, call = session.event, session.client, session.call
-    rule = call.rule_for(session.config.asked_for(session.me), project_of(call.data, client.project_variable))
-    # guard: nothing-asked-of-nobody
-    if not (rule or event.tool == client.asks_by_tool) or not is_human_awaited(session.team):
-        return
+    rules = (*call.held, *session.config.asked_for(session.me))
+    rule = call.rule_for(rules, project_of(call.data, client.project_variable))
     # guard: held-asked-once
     if rule in call.held and _is_held(session):
+        return
+    is_awaited = is_human_awaited(session.team)
+    # guard: held-however-it-is-written
+    if rule in call.held and not (is_awaited and client.attended == "1"):
+        call.holds = True
+        hold_call(session)
+        return
+    # guard: nothing-asked-of-nobody
+    if not (rule or event.tool == client.asks_by_tool) or not is_awaited:
         return
     # guard: no-by-a-dialog-nobody-sees
     if client.can_raise_dialog and client.attended == "1":
@@ -212,12 +219,15 @@ def ask_before(session: ClientSession) -> None:
 def hold_call(session: ClientSession) -> None:
     """Hold a call until a human decides; without a verdict it is refused."""
     session.files.write(_held_file(session), {})
+    why = "has not decided on this"
     try:
         ask_human(session)
+    except TeamError as error:
+        why = f"could not be asked for this: {error.message}"
     finally:
         session.files.remove(_held_file(session))
     if not session.has_said:
-        words = f"{session.config.lead} has not decided on this, and it is held until then."
+        words = f"{session.config.lead} {why}, and it is held until then."
         session.say(specific_reply(session.event, permissionDecision="deny", permissionDecisionReason=words))
 
 

@@ -92,7 +92,9 @@ class Claude(Client):
         is_beside = scope == "user" and not os.environ.get("CLAUDE_CONFIG_DIR")
         base, servers = home() if is_beside else folder, ".claude.json" if scope == "user" else ".mcp.json"
         held = _held(joining)
-        ours = [*_LINES.entries(joining.command, held=joining.hold, quiet=joining.quiet)]
+        # What is held waits for a human who is not there yet, however it is written.
+        quiet = "" if joining.hold else joining.quiet
+        ours = [*_LINES.entries(joining.command, held=joining.hold, quiet=quiet)]
         ours += _LINES.holding(held.path, native_rules(joining.hold))
         if joining.has_server:
             ours += [

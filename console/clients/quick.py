@@ -282,10 +282,11 @@ def _is_asked_for(call: Invocation, files: SessionFiles) -> bool:
     look = look_of(call, files)
     if look is None:  # then the team says it
         return True
-    if _asks_nobody(look):
-        return False
-    project = project_of(call.data, look["project_variable"])
-    return call.text("tool_name") == look["asks_by_tool"] or call.rule_for(look["ask_for"], project) != ""
+    is_awaited = not _asks_nobody(look)
+    if is_awaited and call.text("tool_name") == look["asks_by_tool"]:
+        return True
+    rules = [*call.held, *(look["ask_for"] if is_awaited else ())]
+    return bool(rules) and call.rule_for(rules, project_of(call.data, look["project_variable"])) != ""
 
 
 def project_of(data: Data, variable: str) -> str:
@@ -346,7 +347,7 @@ class Invocation:
         self.waker: int | None = None
         self.has_own_name = False
         self.holds = "--hold" in options
-        self.held = options.get("--held", "").split(",")
+        self.held = [*filter(None, options.get("--held", "").split(","))]
         self.data = data
         self.event_name = self.text("hook_event_name")
         self.session = self.text("session_id")

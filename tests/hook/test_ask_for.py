@@ -290,3 +290,26 @@ def test_a_call_that_cannot_be_read_is_asked_for(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(rules, "rule_for", fail)
     call = Invocation({}, {"tool_name": "Bash", "tool_input": {"command": "ls"}})
     assert (call.rule_for(["push", "delete"], "/p"), call.rule_for([], "/p")) == ("push", "")
+
+
+@pytest.mark.slow
+def test_a_call_that_is_held_is_so_however_it_is_written(client: Client, human: Human, office: CommandLine) -> None:
+    """The client's own rule does not see each spelling: then our hook holds it, whether or not somebody is there."""
+    office.ok("member", "set", "alice", "--ask-for", "none")
+    for environment in (ATTENDED, HEADLESS):
+        client.extra = environment
+        hook = client.begin(BEFORE, "--held", "push", tool_input=PUSH)
+        office.ok("approve", human.asked()[0]["request_id"])
+        assert said(client.end(hook))["permissionDecision"] == "allow"
+        hook = client.begin(BEFORE, "--held", "push", tool_input=PUSH)
+        human.asked()
+        assert said(client.escape(hook))["permissionDecision"] == "deny"
+        assert said(client.tell(BEFORE, "--held", "push", tool_input={"command": "git status"})) == {}
+
+
+def test_hooks_of_who_holds_are_not_spared(desk: Desk) -> None:
+    for hold, is_spared in (((), True), (("--hold", "push"), False)):
+        desk.ok("join", "alice", "--for", "claude", *hold)
+        settings = json.loads((desk.project / ".claude" / "settings.json").read_text())
+        (asking,) = [hook["command"] for hook in settings["hooks"]["PreToolUse"][0]["hooks"]]
+        assert ("console-*" in asking) is is_spared
