@@ -28,6 +28,7 @@ def test_the_pictures_there_are_are_those_that_can_be_drawn() -> None:
     assert {path.stem for path in (ROOT / "screenshots").glob("*.svg")} == {
         *(picture.name for picture in PICTURES),
         "demo",
+        "side-by-side",
     }
 
 
