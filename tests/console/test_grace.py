@@ -10,7 +10,7 @@ from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Human
 
-from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, letter, opened, three_plans, verdicts
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, three_plans, verdicts
 from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.signing_keys import key_file, public_line
@@ -72,20 +72,6 @@ async def test_of_many_decisions_a_cut_leaves_behind_only_those_that_were_not_wr
         if 0 < written < 3:
             assert all(request_id in words for request_id in left)
             assert not any(request_id in words for request_id in asked if request_id not in left)
-
-
-async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:
-    letter(team)
-    async with opened(team) as desk:
-        await desk.asks("m")
-        await desk.type("thanks")
-        await desk.press("enter")
-        await desk.until(lambda: len(desk.app.main.pending_decisions) == 1, "a message in its grace")
-        await desk.press("2", "1", "D")
-        await desk.until(lambda: "done" in desk.app.main.pending_decisions.subjects.values(), "a done in its grace")
-        assert [(message.sender, message.status) for message in team.snapshot().messages] == [(AUTHOR, "pending")]
-        await desk.press("W")
-        await desk.until(lambda: [message.sender for message in team.snapshot().messages][-1:] == [LEAD], "the answer")
 
 
 @cases

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
-from team_console.console.tui import key_actions, keys
+from team_console.console.tui import keys
 from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.agents import AgentsPane
 from team_console.console.tui.screens import TeamRow
@@ -19,7 +18,7 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.row_list import RowList
 from textual.events import Key
 
-from tests.console.conftest import Desk, hand_in_plan, opened, three_plans, verdicts
+from tests.console.conftest import Desk, hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -59,28 +58,6 @@ async def test_whoever_leaves_does_not_wait_for_a_screen_that_never_comes(
             patch.setattr(keys, "_MOST", 0.0)
             await desk.until(left.is_set, "the end that ctrl+q asks for")
         assert desk.app.main.lists.mode == "needs"
-
-
-def _has_rows(desk: Desk, number: int) -> bool:
-    return len(desk.rows) == number
-
-
-async def test_what_a_verdict_takes_from_the_list_is_no_disturbance_and_the_next_key_is_about_the_next_thing(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(key_actions, "GUARD", 60.0)
-    three_plans(team)
-    async with opened(team) as desk:
-        for left in (2, 1, 0):
-            await desk.asks("a")
-            desk.app.post_message(Key("enter", None))
-            desk.app.post_message(Key("a", "a"))  # it waits for what the verdict leads to
-            await desk.until(partial(_has_rows, desk, left), "a list without the plan")
-            if left:
-                await desk.form()
-                await desk.press("escape")
-        assert len(verdicts(team)) == 3
-        assert not any("just changed" in text for text in (*desk.toasts, desk.text))
 
 
 @pytest.fixture

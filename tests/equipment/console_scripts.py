@@ -11,7 +11,8 @@ A line is one of these; `$NAME` in it stands for what was kept:
 - `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `together KEY ...` for keys that arrive at
   once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
 - `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the team
-  now, `tick` lets a second be over, `look-through` stands on each row once, `cover NUMBER` draws over so many lines.
+  now, `tick` lets a second be over, `look-through` stands on each row once, `cover NUMBER` draws over so
+  many lines and `cover WORDS` over those with these words.
 
 Below it stands, indented, what must hold, or must come to hold:
 
@@ -131,7 +132,8 @@ class ConsoleScript:
             pane: Any = desk.app.main.pane
             await desk.until(lambda: bool(pane.roster.select(rest)), f"the agent {rest}")
         elif verb == "cover":
-            for line in range(1, int(rest) + 1):
+            with_words = [row for row, line in enumerate(desk.text.split("\n"), start=1) if rest in line]
+            for line in range(1, int(rest) + 1) if rest.isdigit() else with_words:
                 desk.app.canvas.update(f"\x1b[{line};1H{'a toast ' * 15}\x1b[1;1H")
         elif verb == "tick":
             desk.app._tick()

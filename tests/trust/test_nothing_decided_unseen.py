@@ -151,22 +151,6 @@ async def test_a_key_that_is_held_down_decides_once_at_most(
 
 
 @pytest.mark.anyio
-async def test_lines_under_something_are_not_on_record(
-    team: MemoryTeam,
-) -> None:
-    for name in OTHERS:
-        requests.submit_plan(Caller(team, name), content="1. first\n2. second\n3. third", summary=f"A plan of {name}")
-    async with opened(team) as desk:
-        await desk.shows("2. second")
-        line = next(number for number, text in enumerate(desk.text.split("\n"), start=1) if "2. second" in text)
-        desk.app.canvas.update(f"\x1b[{line};1H{'a toast ' * 15}\x1b[1;1H")
-        await desk.press("j")
-        await desk.approves(team)
-        (verdict,) = verdicts(team)
-        assert verdict.payload[SHOWN_BY].startswith("the console: lines 1, 3 of 3")
-
-
-@pytest.mark.anyio
 async def test_lines_painted_after_the_key_are_not_on_record(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
     requests.submit_plan(Caller(team, AUTHOR), content=LONG, summary="A plan that is longer than the screen")
     async with opened(team) as desk:
