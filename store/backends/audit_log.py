@@ -62,8 +62,6 @@ class AuditReader:
     """
 
     def __init__(self) -> None:
-        self.key = b""
-        self.facts = RecordedFacts()
         self.keeps = KEPT
         self.restart()
 
@@ -73,9 +71,7 @@ class AuditReader:
         self._is_sealed = False
         self._holds = True
         self._lines: deque[tuple[TrailLine, LineSeal, bool]] = deque(maxlen=self.keeps)
-        # A trail that only begins is no other trail: nothing known of it is wrong.
-        if len(self.facts) or self.facts.losses or self.facts.confirmations:
-            self.facts = RecordedFacts()
+        self.facts = RecordedFacts()
 
     def take(self, line: TrailLine | None, seal: LineSeal, *, follows: bool, is_after_seal: bool = False) -> None:
         """Take the next line, None for one that cannot be read.

@@ -77,6 +77,15 @@ def _missing_locks(file: int) -> str:
     return ""
 
 
+def kernel_locks() -> list[list[str]] | None:
+    """Return the kernel's own list of locks as words; None where there is no such list."""
+    try:
+        with open("/proc/locks") as file:
+            return [line.split() for line in file]
+    except OSError:
+        return None
+
+
 def is_locked(folder: int, file: str) -> bool | None:
     """Return whether a process holds the lock on `file` in the folder with this descriptor; None when it cannot be
     opened.

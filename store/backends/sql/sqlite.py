@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from team_console.store.backends.locked_files import missing_locks_in
+from team_console.store.backends.locked_files import kernel_locks, missing_locks_in
 from team_console.store.backends.presence_folder import PresentInFolder
 from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation
 from team_console.store.backends.sql.history import AuditRow
@@ -119,7 +119,6 @@ class SqliteConnection(Connection):
         return [Meddler("trigger", name) for (name,) in self.rows(wanted, {"table": table, "event": event})]
 
 
-_PROC_LOCKS = Path("/proc/locks")
 _MOUNTS = Path("/proc/mounts")
 _WAL_WRITE_BYTE, _RESERVED_BYTE = 120, 0x40000001
 _SHARED_BYTES = (0x40000002, 510)
@@ -257,12 +256,9 @@ class SqliteTeam(PresentInFolder, SqlTeam):
 
     def holder(self) -> LockHolder | None:
         """Return the process that has the byte locked which SQLite locks for writing, from the kernel's own list."""
-        try:
-            lines = [line.split() for line in _PROC_LOCKS.read_text().splitlines()]
-        except OSError:
-            return None
+        locks = kernel_locks() or []
         for file, byte in ((Path(f"{self.path}-shm"), _WAL_WRITE_BYTE), (self.path, _RESERVED_BYTE)):
-            pid = _locker(lines, file, byte)
+            pid = _locker(locks, file, byte)
             if pid is not None:
                 return LockHolder(pid or None, "", "", _program(pid), True)
         return None
@@ -403,14 +399,14 @@ def _is_on_network(path: Path) -> bool:
     return bool(found) and max(found, key=lambda entry: len(entry[0]))[1] in _NETWORK
 
 
-def _locker(lines: list[list[str]], file: Path, byte: int) -> int | None:
+def _locker(locks: list[list[str]], file: Path, byte: int) -> int | None:
     found = _identity(file)
     place = f":{found[1]}" if found is not None else "nowhere"
-    for line in lines:
-        if len(line) >= 8 and (line[1], line[3]) == ("POSIX", "WRITE") and line[5].endswith(place):
-            end = byte if line[7] == "EOF" else int(line[7])
-            if int(line[6]) <= byte <= end:
-                return max(0, int(line[4]))
+    for lock in locks:
+        if len(lock) >= 8 and (lock[1], lock[3]) == ("POSIX", "WRITE") and lock[5].endswith(place):
+            end = byte if lock[7] == "EOF" else int(lock[7])
+            if int(lock[6]) <= byte <= end:
+                return max(0, int(lock[4]))
     return None
 
 

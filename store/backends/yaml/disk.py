@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
-from team_console.store.backends.locked_files import sync_folder
+from team_console.store.backends.locked_files import kernel_locks, sync_folder
 from team_console.store.settings.settings_file import open_quietly
 
 
@@ -57,7 +57,6 @@ _WINDOW = 1 << 20
 LARGEST_FILE = 256 << 20
 """Bytes that are ever read at once; a file of which more would be needed was not made by us."""
 _SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
-_PROC_LOCKS = Path("/proc/locks")
 
 
 class Stat(Struct, frozen=True):
@@ -222,18 +221,15 @@ class Disk:
         The list's device number is not the file's on some file systems, so the `expected` process is enough there.
         """
         found = self.stat(path)
-        try:
-            lines = _PROC_LOCKS.read_text().splitlines() if found is not None else []
-        except OSError:
-            return None
         if found is None:
             return []
+        locks = kernel_locks()
+        if locks is None:
+            return None
         place = f"{os.major(found.dev):02x}:{os.minor(found.dev):02x}:{found.ino}"
-        locks = [line for line in map(str.split, lines) if len(line) >= 6 and line[1] == "FLOCK" and line[4].isdigit()]
+        held = [lock[4:6] for lock in locks if len(lock) >= 6 and lock[1] == "FLOCK" and lock[4].isdigit()]
         return [
-            int(pid)
-            for *_, pid, file in (lock[:6] for lock in locks)
-            if file == place or (file.endswith(f":{found.ino}") and pid == str(expected))
+            int(pid) for pid, file in held if file == place or (file.endswith(f":{found.ino}") and pid == str(expected))
         ]
 
 

@@ -87,9 +87,7 @@ class YamlTransaction(Transaction):
         """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it."""
         if not is_spelled_one_way(word):
             return None
-        held = self._text.entries_with([word.encode()])
-        changed = [old for old in self.changes.replaced if old not in set(held)]
-        return [*held, *changed]
+        return list(dict.fromkeys([*self._text.entries_with([word.encode()]), *self.changes.replaced]))
 
     def archived_message(self, message_id: str) -> Message | None:
         return self._archives.find(message_id)
