@@ -90,7 +90,6 @@ def search(team: Team, live: Sequence[Message], fits: Callable[[Message], bool])
     A message that is live and archived is found once, as it is live.
     """
     ahead = sorted(live, key=when_created)
-    # guard: another-of-an-id-is-shown
     there = {(message.message_id, message.created) for message in live}
     cursor: str | None = None
     scanned = 0
@@ -123,7 +122,7 @@ def history_as(
     found: Callable[[Message], Searchable] = message_found,
 ) -> tuple[list[T], list[Problem]]:
     """Return what `history` does, each message as `shape` makes it: of a long history nothing else stays in memory."""
-    known: dict[tuple[str, str], tuple[datetime, int, T]] = {}
+    known: dict[tuple[str, ...], tuple[datetime, int, T]] = {}
     problems: dict[Problem, None] = {}
     doubled: list[tuple[datetime, int, T]] = []
     places = {id(message): place for place, message in enumerate(live)}
@@ -132,7 +131,8 @@ def history_as(
         for message in stretch.messages:
             place = places.get(id(message), -1)
             row = when_created(message), place, shape(message)
-            key = message.message_id, message.created
+            # guard: another-of-an-id-is-shown
+            key = (message.message_id, message.created)
             if known.setdefault(key, row) is not row and place >= 0:
                 doubled.append(row)
     rows = sorted([*known.values(), *doubled], key=lambda row: row[:2])

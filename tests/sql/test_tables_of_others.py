@@ -483,8 +483,9 @@ def test_another_row_under_the_id_of_an_archived_message_is_archived_beside_it(
     assert table.stored() == {}
     table.row(sent.message_id)
     table.row("other")
-    got = inbox.receive(developer, agent="code_developer").messages
-    assert {message.message_id for message in got} == {sent.message_id, "other"}
+    got = inbox.receive(developer, agent="code_developer")
+    assert {message.message_id for message in got.messages} == {sent.message_id, "other"}
+    assert [(notice.code, notice.place) for notice in got.notices] == [("DUPLICATE_ID", sent.message_id)]
     for _ in range(2):
         history = {message.message_id: message.sender for message in developer.team.history().messages}
         assert history == {

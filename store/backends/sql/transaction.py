@@ -46,7 +46,7 @@ from team_console.store.backends.sql.settings import FILE, TABLE, SettingsRows, 
 from team_console.store.backends.sql.window import TELLING_KINDS, is_large
 from team_console.store.contract.transaction import Changes, RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, FieldDict, Fields, Message, ids_of
 from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import RecordedFacts, is_same
@@ -230,7 +230,15 @@ class SqlTransaction(Transaction):
         entry = self._entries.get(message.message_id)
         # guard: archived-beside-another
         if entry is not None and entry.arrival is None and self._owners(message.message_id):
-            message = self._with_free_id(message)
+            own, number = self._with_free_id(message), len(self.changes.archived)
+            super().archive(agent, own)
+            if own is not message and len(self.changes.archived) > number:
+                text = (
+                    f"the archives have another message {message.message_id}; this one is archived as {own.message_id}"
+                )
+                hint = "Let each message have an id of its own."
+                self.notices.append(Problem("DUPLICATE_ID", "warning", message.message_id, text, hint))
+            return
         super().archive(agent, message)
 
     def _with_free_id(self, message: Message) -> Message:
