@@ -189,9 +189,12 @@ class OptionRow(FewLines):
     def _parts(self) -> Line:
         here = "›" if self._is_here else " "
         key = str(self._number) if self._number <= _KEYS else " "
-        box = ("[x]" if self._is_chosen else "[ ]") if self._several else "(•)" if self._is_chosen else "( )"
+        box = "(•)" if self._is_chosen else "( )"
+        if self._several:
+            box = "[x]" if self._is_chosen else "[ ]"
         words = f" — {self.option.description}" if self.option.description else ""
-        words += " [shown whole once chosen]" * bool(self.option.whole)
+        if self.option.whole:
+            words += " [shown whole once chosen]"
         mark: Line = ((f"{here}{key} ", "key"), (f"{box} ", "good" if self._is_chosen else "muted"))
         return (*mark, (self.option.label, "strong"), (words, "muted"))
 

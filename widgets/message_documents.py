@@ -208,7 +208,12 @@ def _question_blocks(message: Message) -> Iterator[Block]:
     """Yield questions with their options, numbered as in the form that answers them, and all else that they say."""
     questions = questions_of(message.payload)
     for place, question in enumerate(questions):
-        how = " · one or more" if question.several and question.options else "" if question.options else " · in words"
+        if question.several and question.options:
+            how = " · one or more"
+        elif question.options:
+            how = ""
+        else:
+            how = " · in words"
         header = safe_line(question.header)
         yield Heading(f"{header[:_LONGEST_HEADER] or 'question'}{how}")
         if len(header) > _LONGEST_HEADER:
@@ -425,7 +430,12 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
         return (*blocks, *_question_blocks(message))
     summary, title = message.payload.get("summary"), safe_line(title_of(read), 400)
     sprint = read.kind.family is Family.SPRINT and read.carried is not None
-    text = "" if sprint else content if content is not None else message.content
+    if sprint:
+        text = ""
+    elif content is not None:
+        text = content
+    else:
+        text = message.content
     is_whole = isinstance(summary, str) and len(summary) <= _WHOLE_TITLE and "\n" not in summary.strip()
     if isinstance(summary, str) and not is_whole and summary.strip() != text.strip():
         blocks.append(Lines(tuple(((line, ""),) for line in safe_text(summary.strip()).split("\n"))))
@@ -594,7 +604,8 @@ def stopping_document(rows: Sequence[StopRow], *, now: datetime, busy: str = "")
         blocks.append(Lines((((f"◌ {busy}", "warn"), (" · x stops asking", "muted")),)))
     for title, stages in _GROUPS.items():
         group = [row for row in rows if row.stage in stages]
-        blocks += [Heading(f"{title} · {len(group)}")] * bool(group)
+        if group:
+            blocks.append(Heading(f"{title} · {len(group)}"))
         if told := [row for row in group if row.stage is not Stage.NOT_ASKED]:
             blocks.append(Lines(tuple(line for row in told for line in _stop_lines(row, now)), indent=_INDENT))
         # Those that were never asked have nothing to tell but their names.

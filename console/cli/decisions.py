@@ -134,7 +134,12 @@ def do_evidence(call: Call) -> int:
 
 
 def _evidence_show(call: Call, proof: VerdictProof) -> None:
-    stands = "stands" if proof.stands else "decides nothing" if proof.trouble else "is not the one that stands"
+    if proof.stands:
+        stands = "stands"
+    elif proof.trouble:
+        stands = "decides nothing"
+    else:
+        stands = "is not the one that stands"
     place = place_of_message(call.team, proof.message_id)
     head = f"{proof.verdict} by {proof.signer} at {proof.time}: {stands} ({place})"
     if proof.trouble:

@@ -134,7 +134,12 @@ class Client(Program):
         name, tool, given = text_in(data, "hook_event_name"), text_in(data, "tool_name"), mapping(data, "tool_input")
         asks_questions = tool in self.question_tools and mappings(given, "questions")
         is_plan = tool == self.plan_tool and text_in(given, "plan").strip()
-        wish = Wish.PLAN if is_plan else Wish.QUESTION if asks_questions else Wish.PERMISSION
+        if is_plan:
+            wish = Wish.PLAN
+        elif asks_questions:
+            wish = Wish.QUESTION
+        else:
+            wish = Wish.PERMISSION
         asks = bool(tool) and name in (EventName.PERMISSION, EventName.BEFORE_TOOL)
         tasks = mappings(data, "background_tasks")
         works = any(task.get("type") == "teammate" and task.get("status") == "running" for task in tasks)

@@ -187,7 +187,12 @@ def _is_own(rule: str, tool: str, commands: list[Command], edited: list[str], pr
         pattern = os.path.join(project, os.path.expanduser(what[1:] if what.startswith("//") else what))
         return any(fnmatchcase(path, pattern) for path in edited)
     lines = [f"{' '.join(found.words)} " for found in commands] if what else [""]
-    pattern = f"{what.removesuffix(':*')} *" if what.endswith(":*") else f"{what} " if what else ""
+    if what.endswith(":*"):
+        pattern = f"{what.removesuffix(':*')} *"
+    elif what:
+        pattern = f"{what} "
+    else:
+        pattern = ""
     wanted = what.removesuffix(":*").split() if what.endswith(":*") and re.search(r"[*?[]", what[:-2]) is None else []
     is_command = bool(wanted) and any(found.is_of(wanted) for found in commands)
     return fnmatchcase(tool, name) and (is_command or any(fnmatchcase(line, pattern) for line in lines))

@@ -64,7 +64,12 @@ def _from_iso(text: str) -> datetime:
         if found is None:
             raise
     year, month, day, hour, minute, second, fraction, sign, hours, minutes = found.groups(default="")
-    zone = f"{sign}{hours:0>2}:{minutes or '00'}" if sign else "Z" if text[-1] in "Zz" else ""
+    if sign:
+        zone = f"{sign}{hours:0>2}:{minutes or '00'}"
+    elif text[-1] in "Zz":
+        zone = "Z"
+    else:
+        zone = ""
     date, time = f"{year}-{month:0>2}-{day:0>2}", f"{hour:0>2}:{minute}:{second}.{fraction or '0'}"
     return datetime.fromisoformat(f"{date}T{time}{zone}")
 

@@ -183,7 +183,9 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     def content(self) -> str:
         """The body text, or an empty string."""
         value = self.payload.get("content")
-        return value if isinstance(value, str) else "" if value is None else str(value)
+        if isinstance(value, str):
+            return value
+        return "" if value is None else str(value)
 
     @property
     def summary(self) -> str:
@@ -406,7 +408,12 @@ def _recipients(record: Fields) -> tuple[str, ...]:
 def _payload(record: Fields) -> Fields:
     """Return the payload mapping, with SendMessage fields found at the top level merged in."""
     value = record.get("payload")
-    payload = value if isinstance(value, dict) else {} if value is None else {"content": value}
+    if isinstance(value, dict):
+        payload = value
+    elif value is None:
+        payload = {}
+    else:
+        payload = {"content": value}
     if record.keys() <= ENVELOPE_KEYS:
         return payload
     loose = {key: item for key, item in record.items() if key not in ENVELOPE_KEYS and key not in payload}

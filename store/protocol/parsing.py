@@ -150,7 +150,12 @@ def _found_near(payload: Mapping[str, Any]) -> Carried | None:
     content = payload.get("content")
     if isinstance(content, str):
         return _found_near_in_text(content)
-    body = content if isinstance(content, Mapping) else payload if content is None else _NOTHING
+    if isinstance(content, Mapping):
+        body = content
+    elif content is None:
+        body = payload
+    else:
+        body = _NOTHING
     name = _kind_stated(body)
     return None if name is None else _carried_near(name, body)
 

@@ -90,6 +90,11 @@ def placed(remarks: Sequence[Remark], lines: Sequence[str]) -> list[Placed]:
     for remark in remarks:
         # guard: remark-never-moved-silently
         at = [number for number, quote in enumerate(quotes, start=1) if quote == remark.quote]
-        here = remark.line if remark.line in at else at[0] if len(at) == 1 else None
+        if remark.line in at:
+            here = remark.line
+        elif len(at) == 1:
+            here = at[0]
+        else:
+            here = None
         found.append(Placed(remark, here))
     return found

@@ -36,7 +36,12 @@ def pool_of(entry: PlacedMessage) -> Pool | None:
     read, asker = entry.read, entry.message.sender if entry.read.opens is not None else entry.message.recipients[0]
     kind = read.opens or read.answers
     by_subject = kind in _BY_SUBJECT and (read.opens is not None or read.request_id is None)
-    shared = read.request_id if kind in REUSED_IDS else read.subject if by_subject else None
+    if kind in REUSED_IDS:
+        shared = read.request_id
+    elif by_subject:
+        shared = read.subject
+    else:
+        shared = None
     return None if shared is None or kind is None else (kind, "" if kind is RequestKind.DESTROY else asker, shared)
 
 

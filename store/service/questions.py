@@ -146,7 +146,12 @@ def refuse_over(state: TeamState, case: RequestRow) -> None:
         )
     if case.state is RequestState.WITHDRAWN:
         notice, why = case.taken_back, case.reason or "taken back"
-        at = notice.created if notice is not None else to_text(case.withdrawn_at) if case.withdrawn_at else ""
+        if notice is not None:
+            at = notice.created
+        elif case.withdrawn_at:
+            at = to_text(case.withdrawn_at)
+        else:
+            at = ""
         raise TeamError(
             Code.INVALID_REQUEST_ID,
             f"{request_id} needs no answer any more: {why:.200}",

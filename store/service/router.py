@@ -119,7 +119,12 @@ class AgentDelivery(Struct):
             # The record may come again, with a higher `attempts`, when a router died before it noted the outcome.
             record = json.dumps(dict(message.record), default=str).encode() + b"\n"
             root = self.caller.team.root
-            folder = None if root is None else root if root.is_dir() else root.parent
+            if root is None:
+                folder = None
+            elif root.is_dir():
+                folder = root
+            else:
+                folder = root.parent
             outcomes[name] = run_command(agent.deliver, limit=limit, record=record, folder=folder)
         return outcomes
 

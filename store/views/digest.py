@@ -128,7 +128,12 @@ def _of_request(view: View, row: RequestRow) -> Iterator[Happening]:
         yield Happening(DigestGroup.ASKED, row.asked_at, row.asker, version, ref=ref)
     if is_stop and row.answered_at is not None:
         is_no = row.state is RequestState.REJECTED
-        said = row.reason or "no reason" if is_no else "has stopped" if row.ended else "agreed to stop"
+        if is_no:
+            said = row.reason or "no reason"
+        elif row.ended:
+            said = "has stopped"
+        else:
+            said = "agreed to stop"
         group = DigestGroup.REFUSED if is_no else DigestGroup.STOPPED
         yield Happening(group, row.answered_at, row.addressee, said, ref=ref)
     elif row.answered_at is not None:

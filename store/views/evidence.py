@@ -225,7 +225,9 @@ def run_words(run: Run) -> str:
 
 def run_mark(run: Run) -> Mark:
     """Return the mark of a run: it ran, it failed, or how it ended is not known."""
-    return Mark.NOT_KNOWN if run.ok is None else Mark.RAN if run.ok else Mark.FAILED
+    if run.ok is None:
+        return Mark.NOT_KNOWN
+    return Mark.RAN if run.ok else Mark.FAILED
 
 
 # Names of files and stories in the text of a plan; a name that is only guessed is better left out than made.

@@ -182,7 +182,9 @@ def sprint(facts: Iterable[PlacedMessage]) -> Sprint:
 def report_state(body: Mapping[str, Any]) -> StoryState | None:
     """Return the end of an agent's work on a story by its report; None where the report says neither."""
     status = as_key(body.get("status")).lower()
-    return StoryState.FAILED if status in _BAD else StoryState.DONE if status in _GOOD else None
+    if status in _BAD:
+        return StoryState.FAILED
+    return StoryState.DONE if status in _GOOD else None
 
 
 def _row(session: _Session, batch: _Batch) -> Batch:

@@ -320,7 +320,12 @@ def said(screen: MainScreen, context: ActionContext) -> None:
 def conversation(screen: MainScreen, context: ActionContext) -> None:
     """Open what belongs to the message or request under the cursor, live and archived, the oldest first."""
     request, message = context.selection.request, context.selection.message
-    word = request.request_id if request is not None else message.message_id if message is not None else ""
+    if request is not None:
+        word = request.request_id
+    elif message is not None:
+        word = message.message_id
+    else:
+        word = ""
     team = screen.caller.team
 
     def document(view: View) -> Document:

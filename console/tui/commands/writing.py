@@ -124,7 +124,12 @@ def _sending(context: ActionContext, quoted: Message | None, letter: Written, pu
                 inbox.read_message(caller, agent=reader, message_id=quoted.message_id)
         return receipt
 
-    about = request.request_id if request is not None else quoted.message_id if quoted is not None else purpose
+    if request is not None:
+        about = request.request_id
+    elif quoted is not None:
+        about = quoted.message_id
+    else:
+        about = purpose
     write = PendingWrite(about, f"message to {names_listed(letter.to or ('the human',))}", do)
     return PendingDecision(MESSAGE, (write,), "sent", purposes=(purpose,))
 

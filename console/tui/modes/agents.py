@@ -479,7 +479,12 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str = "") -
         said: What it wrote last, safe text.
     """
     end = Unread(row.unread, row.oldest_unread).column(drawing.now)
-    mark = "look-alike" if row.looks_like else "no name" if not row.is_addressable else "stranger" * row.stranger
+    if row.looks_like:
+        mark = "look-alike"
+    elif not row.is_addressable:
+        mark = "no name"
+    else:
+        mark = "stranger" if row.stranger else ""
     odd: Line = ((f" {mark}", "warn"),) if mark else ()
     written = safe_line(row.name, 64)
     name: Line = (sign.mark, (written, "strong" if row.unread else ""), *odd)
@@ -602,7 +607,12 @@ def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, around:
 
 
 def _ran_line(call: ToolCall) -> Line:
-    sign, tone = ("✓", "good") if call.state in ("ok", "exit 0") else ("✗", "bad") if call.state else ("·", "muted")
+    if call.state in ("ok", "exit 0"):
+        sign, tone = ("✓", "good")
+    elif call.state:
+        sign, tone = ("✗", "bad")
+    else:
+        sign, tone = ("·", "muted")
     words = safe_line(f"{call.tool}  {call.subject}", 300)
     return (f"{sign} ", tone), (words, ""), (f"  {safe_line(call.state)}", "muted")
 
@@ -610,7 +620,12 @@ def _ran_line(call: ToolCall) -> Line:
 def _request_line(request: RequestRow, name: str, view: View) -> Line:
     is_own = request.asker == name
     other = safe_line(request.addressee if is_own else request.asker, 64)
-    other = "" if other == view.me else f" → {other}" if is_own else f" of {other}"
+    if other == view.me:
+        other = ""
+    elif is_own:
+        other = f" → {other}"
+    else:
+        other = f" of {other}"
     waits = f" · waits {span(request.waiting_seconds(view.now))}"
     return ((f"{kind_word(request.kind)} ", "open"), (safe_line(request.title, 300), ""), (other + waits, "muted"))
 

@@ -197,9 +197,12 @@ class DecisionListing(Listing[ClosedRequest]):
             words = [super().title_of(shown, total)]
         else:
             words = [super().title_of(len(latest.decisions), len(latest.decisions))]
-            words += [f"{len(latest.ended):,} ended without one"] * bool(latest.ended)
+            if latest.ended:
+                words.append(f"{len(latest.ended):,} ended without one")
         odd = sum(row.proof in (Proof.UNVERIFIED, Proof.NOT_KNOWN) for row in latest.decisions)
-        return " · ".join([*words, *[f"{odd:,} not proved"] * bool(odd)])
+        if odd:
+            words.append(f"{odd:,} not proved")
+        return " · ".join(words)
 
     def notes(self) -> list[str]:
         """Return the work under way, and what makes the ledger incomplete."""
@@ -280,6 +283,8 @@ def _ended_lines(row: EndedRequest, drawing: Drawing) -> tuple[Line, ...]:
     when = clock_time(row.at, drawing.now) if row.at is not None else "when not known"
     if drawing.lines == 1 and reason:
         title.append((f" · {reason}", "muted"))
-    facts: list[Part] = [(when, "muted"), *[(reason, "muted")] * bool(reason)]
+    facts: list[Part] = [(when, "muted")]
+    if reason:
+        facts.append((reason, "muted"))
     mark = Sign(sign.glyph, how, sign.tone)
     return row_lines(drawing, mark, tuple(title), age_column(row.at, drawing), who=request.asker, facts=facts)

@@ -280,7 +280,12 @@ class HistoryPane(Pane[Message]):
 
     def _go_on(self, *, first: bool = False) -> None:
         if self._busy is None and not self.listing.at_end and self._steps is not None:
-            most = 1_000_000 if self.listing.query_text else 1 if first else _STEPS
+            if self.listing.query_text:
+                most = 1_000_000
+            elif first:
+                most = 1
+            else:
+                most = _STEPS
             self._set_busy(self._step(self._walk, self._steps, most))
             self.fill()
 

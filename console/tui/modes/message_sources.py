@@ -159,7 +159,12 @@ class MessageSources:
             return None
         if former is not None and self.is_incomplete(former.question):
             former = None
-        before = "" if former is None else former.question.content if former_text is None else former_text
+        if former is None:
+            before = ""
+        elif former_text is None:
+            before = former.question.content
+        else:
+            before = former_text
         text = row.question.content if whole is None else whole
         return EvidenceRequest(row.key, row.question, row, text, former, before, view.batches)
 

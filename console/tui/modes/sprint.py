@@ -225,9 +225,19 @@ def _count(batches: Iterable[Batch], state: StoryState) -> int:
 def _batch(batch: Batch, drawing: Drawing, name_width: int, bar_width: int) -> tuple[Line, Line]:
     done, total, failed = batch.count(StoryState.DONE), len(batch.stories), batch.count(StoryState.FAILED)
     label = f"{safe_line(batch.batch_id, 24)} · {safe_line(batch.slave, 64) or 'no agent yet'}"
-    sign: Part = ("✗ ", "bad") if failed else ("✓ ", "good") if batch.complete else ("▣ ", "muted")
+    if failed:
+        sign: Part = ("✗ ", "bad")
+    elif batch.complete:
+        sign = ("✓ ", "good")
+    else:
+        sign = ("▣ ", "muted")
     head: Line = (sign, (pad(label, name_width + 2) + "  ", ""), *_progress(batch, bar_width), (f" {done}/{total}", ""))
-    words = f"{failed} failed " if failed else "complete " if batch.complete else ""
+    if failed:
+        words = f"{failed} failed "
+    elif batch.complete:
+        words = "complete "
+    else:
+        words = ""
     end: Line = ((f"  {words}", "bad" if failed else "good"),) if words else ()
     if drawing.lines == 1:  # else they have a line of their own
         head = (*head, ("  ", ""), *_stories(batch, drawing.width - width_of((*head, *end)) - 2))
@@ -254,11 +264,21 @@ def _stories(batch: Batch, room: int) -> Line:
 def _life(life: Lifecycle, drawing: Drawing, name_width: int, bar_width: int) -> tuple[Line, Line]:
     step, trouble = _last_step(life), trouble_of(life)
     number = step.number if step is not None else 0
-    sign: Part = ("‼ ", "warn") if trouble else ("■ ", "muted") if life.ended else ("● ", "good")
+    if trouble:
+        sign: Part = ("‼ ", "warn")
+    elif life.ended:
+        sign = ("■ ", "muted")
+    else:
+        sign = ("● ", "good")
     tone = "muted" if life.ended else ""
     head: Line = (("  ", ""), sign, (pad(safe_line(life.agent, 64), name_width) + "  ", tone))
     if drawing.width >= _WITH_BAR:
-        stroke = FAILED if life.missing else DONE if life.ended else RUNNING
+        if life.missing:
+            stroke = FAILED
+        elif life.ended:
+            stroke = DONE
+        else:
+            stroke = RUNNING
         head = (*head, *progress_bar(bar_width, ((stroke, number),), _STEPS), (" ", ""))
     words = f"step {number} of {_STEPS}" + (f": {safe_line(step.title, 60)}" if step is not None else "")
     end = age_column(step.at, drawing) if step is not None else ()
@@ -292,7 +312,12 @@ def _batch_document(batch: Batch) -> Document:
 def _story(story: Story) -> Line:
     sign, agent = STORIES[story.state], f"{safe_name(story.agent)}  " if story.agent else ""
     keys = ", ".join(safe_line(key, 24) for key in story.blocked_by or story.depends_on)
-    after = "" if not keys else f"waits for {keys}" if story.blocked_by else f"after {keys}"
+    if not keys:
+        after = ""
+    elif story.blocked_by:
+        after = f"waits for {keys}"
+    else:
+        after = f"after {keys}"
     return (
         (f"{sign.glyph} {pad(safe_line(story.key, 24), 8)} {pad(sign.word, 8)} ", sign.tone),
         (agent, ""),

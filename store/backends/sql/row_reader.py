@@ -148,7 +148,12 @@ class RowReader:
 def _fetched(connection: Connection, shape: Shape, progress: Progress | None, *, whole: bool) -> Iterator[Any]:
     """Yield the rows, with the notes beside them; of a large table those of its `window`."""
     in_part = not whole and is_large(connection)
-    total = LARGE if in_part else connection.scalar(f"SELECT count(*) FROM {MESSAGES}") if progress else 0
+    if in_part:
+        total = LARGE
+    elif progress:
+        total = connection.scalar(f"SELECT count(*) FROM {MESSAGES}")
+    else:
+        total = 0
     read = 0
     for chunk in window(connection, shape) if in_part else connection.chunks(_CHUNK, shape.rows()):
         yield from chunk

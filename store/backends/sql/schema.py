@@ -254,7 +254,9 @@ class Shape(Struct, frozen=True):
             return None
         if name in self.numeric_moments:
             moment = from_text(str(value or created or ""))
-            return None if name not in self.required else 0 if moment is None else int(moment.timestamp())
+            if name not in self.required:
+                return None
+            return 0 if moment is None else int(moment.timestamp())
         if name == "status" and not self.takes(value):
             return STAND_INS.get(value, value)
         # guard: time-as-the-column-holds-it

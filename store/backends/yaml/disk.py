@@ -235,7 +235,12 @@ class Disk:
 
 def _stat(found: os.stat_result) -> Stat:
     mode = found.st_mode
-    kind = "file" if stat.S_ISREG(mode) else "folder" if stat.S_ISDIR(mode) else "other"
+    if stat.S_ISREG(mode):
+        kind = "file"
+    elif stat.S_ISDIR(mode):
+        kind = "folder"
+    else:
+        kind = "other"
     return Stat(
         "link" if stat.S_ISLNK(mode) else kind,
         found.st_dev,
