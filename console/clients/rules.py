@@ -72,6 +72,12 @@ _GUARDED_AT_HOME = [
     ".gitconfig",
     ".ssh/",
 ]
+_DEVICES, _SOCKETS = "/dev/", ("/dev/tcp/", "/dev/udp/")
+_NO_DISK = tuple(
+    f"/dev/{name}"
+    for name in ("null", "zero", "full", "tty", "stdin", "stdout", "stderr", "fd", "shm", "pts", "tcp", "udp")
+)
+"""Devices to which nothing is lost."""
 _CLIENTS_OWN = (".claude/plans", ".claude/projects", ".codex/memories")
 """Folders at home in which clients let their agents write."""
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
@@ -93,6 +99,7 @@ _ALL_WRITTEN = frozenset(
         "perl",
         "dd",
         "sponge",
+        "patch",
         "ed",
         "ex",
         "vi",
@@ -101,7 +108,7 @@ _ALL_WRITTEN = frozenset(
 )
 _IN_PLACE = frozenset(["sed", "perl"])
 """Those that write only with an option for it."""
-_LAST_WRITTEN = frozenset(["cp", "ln", "install", "rsync", "scp", "patch"])
+_LAST_WRITTEN = frozenset(["cp", "ln", "install", "rsync", "scp"])
 _WRITTEN_BY_OPTION = {
     **dict.fromkeys(("cp", "mv", "ln", "install"), ("-t", "--target-directory")),
     "curl": ("-o", "--output", "--output-dir"),
@@ -161,6 +168,8 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
             return any(_is_outside(path, project) for path in (*paths, *_written(commands, project)))
         if rule == "settings and hooks":
             return any(_is_guarded(path, project) for path in (*paths, *_written(commands, project)))
+        if rule == "network" and any(path.startswith(_SOCKETS) for found in commands for path in found.targets):
+            return True
         if rule in _COMMANDS:
             wanted = _COMMANDS[rule]
             programs = {words[0] for words in wanted}
@@ -174,6 +183,8 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
 def _real(folder: str, path: str) -> str:
     """Return a path without links on the way; as it is where no file can have it."""
     whole = path_in(folder, path)
+    if os.path.normpath(whole).startswith(_DEVICES):  # of this process they are others
+        return os.path.normpath(whole)
     try:
         return os.path.realpath(whole)
     except (OSError, ValueError):
@@ -199,9 +210,9 @@ def _is_own(rule: str, tool: str, commands: list[Command], edited: list[str], pr
 
 
 def _is_outside(path: str, project: str) -> bool:
-    scratch = (os.environ.get("TMPDIR") or "/tmp", "/var/tmp", "/dev")
-    inside = (project, *scratch, *(f"~/{folder}" for folder in _CLIENTS_OWN))
-    return not any(f"{path}/".startswith(f"{os.path.realpath(os.path.expanduser(place))}/") for place in inside)
+    inside = (project, os.environ.get("TMPDIR") or "/tmp", "/var/tmp", *(f"~/{folder}" for folder in _CLIENTS_OWN))
+    places = (*(os.path.realpath(os.path.expanduser(place)) for place in inside), *_NO_DISK)
+    return not any(f"{path}/".startswith(f"{place}/") for place in places)
 
 
 def _is_guarded(path: str, project: str) -> bool:

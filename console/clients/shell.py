@@ -361,7 +361,9 @@ class _Reader:
             parts += [word for words in files for word in words[1:]]
         words = self._words(parts)
         self._add_command(words, reads, outputs)
-        if words[1:] and words[0] in ("cd", "pushd"):
+        if words == ["cd"]:
+            self._folder = path_in(self._folder, "~")
+        elif words[1:] and words[0] in ("cd", "pushd"):
             folder = next(self._expanded(words), [UNKNOWN])[-1]
             self._folder = path_in(self._folder, folder)
 

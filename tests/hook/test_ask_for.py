@@ -261,6 +261,8 @@ WRITES = (
     *("perl -pi -e s/a/b/ .claude/settings.json", "sed --in-place s/a/b/ .claude/settings.json"),
     *(
         "jq . x | sponge .claude/settings.json",
+        "cd; echo x >> .bashrc",
+        "patch .claude/settings.json x",
         "tar -C .claude -xf x",
         "unzip -d .claude x",
         "touch .CLAUDE/settings.json",
@@ -313,3 +315,16 @@ def test_hooks_of_who_holds_are_not_spared(desk: Desk) -> None:
         settings = json.loads((desk.project / ".claude" / "settings.json").read_text())
         (asking,) = [hook["command"] for hook in settings["hooks"]["PreToolUse"][0]["hooks"]]
         assert ("console-*" in asking) is is_spared
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        *((text, "outside the project") for text in ("dd if=a of=/dev/sda", "cat a > /dev/sda1")),
+        *((text, "network") for text in ("echo x > /dev/tcp/host/80", "echo x > /dev/udp/host/53")),
+        *((f"echo x > /dev/{name}", "") for name in ("null", "stdout", "stderr", "fd/3", "tty", "shm/x")),
+    ],
+)
+def test_a_device_is_outside_unless_nothing_is_lost_to_it(text: str, rule: str) -> None:
+    data: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": text}, "cwd": "/p"}
+    assert rule_for(data, ["outside the project", "network"], project="/p") == rule
