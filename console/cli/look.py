@@ -39,7 +39,16 @@ from team_console.store.views.history import (
     log_line,
 )
 from team_console.store.views.rows import RequestRow, RosterRow, View
-from team_console.store.views.search import Query, Searchable, finder, message_found, parse_query, request_found, wanted
+from team_console.store.views.search import (
+    Query,
+    Searchable,
+    finder,
+    message_found,
+    parse_query,
+    refuse_unfinished,
+    request_found,
+    wanted,
+)
 from team_console.store.views.status import (
     ARCHIVED,
     State,
@@ -85,6 +94,7 @@ def do_requests(call: Call) -> int:
         row for row in view.requests if (row.is_open or not options.only_open) and options.kind in (None, str(row.kind))
     ]
     if options.find is not None:
+        refuse_unfinished(options.find)
         query = parse_query(options.find, now=now, saved=_saved_filters(), me=call.actor)
         rows = [row for row in rows if query.fits(request_found(row, me=call.actor))]
     causes = causes_of(rows)
@@ -328,6 +338,8 @@ def do_history(call: Call) -> int:
         value = call.agent if name == "agent" else getattr(options, name)
         if value == "":  # of a script whose variable is not set; everything is not what it asks for
             raise UsageError(f"--{name} is empty", f"Give a value, or leave --{name} out.")
+    if options.find is not None:
+        refuse_unfinished(options.find)
     query = wanted(
         now=call.team.clock(),
         agent=call.agent,

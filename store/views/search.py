@@ -34,6 +34,7 @@ _DAYS = {"today": 0, "yesterday": 1}
 _ME = "me"
 _AGE = re.compile(r"(\d+)\s*([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_BEGUN = frozenset(f"{key}:" for key in KEYS)
 _DEEPEST = 5
 """Saved queries that name saved queries."""
 
@@ -165,6 +166,21 @@ def _meant(word: str, known: Sequence[str]) -> str:
     """Return a hint: the known words that come near, else all of them."""
     near = get_close_matches(word, known, n=3)
     return f"Did you mean {' or '.join(near)}?" if near else f"Known are {', '.join(known)}."
+
+
+def refuse_unfinished(text: str) -> None:
+    """Refuse a query that asks for nothing, or a field without a value: a script whose variable is empty would get
+    everything for it.
+
+    Raises:
+        TeamError: `USAGE`.
+    """
+    fields = [f"{part['key']}:" for part in _PART.finditer(text) if part["key"] and not (part["exact"] or part["word"])]
+    fields += [part["word"] for part in _PART.finditer(text) if not part["key"] and part["word"] in _BEGUN]
+    # guard: unfinished-query-refused
+    if fields or not text.strip():
+        what = f"{fields[0]} has no value" if fields else "the query is empty"
+        raise TeamError(Code.USAGE, f"--find: {what}", "Give what is looked for, or leave it out.")
 
 
 def _terms(text: str, now: datetime, saved: Mapping[str, str], depth: int) -> Iterator[Term]:
