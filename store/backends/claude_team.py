@@ -28,6 +28,7 @@ from team_console.store.contract.team import (
     AuditLine,
     Condition,
     Page,
+    Progress,
     Snapshot,
     Team,
     WatchHint,
@@ -231,7 +232,7 @@ class ClaudeTeam(Team):
             self._roster = self._look(self._settings, self._members_of, self._roster)
             return InForce(self._roster.value)
 
-    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
+    def snapshot(self, *, progress: Progress | None = None) -> Snapshot:
         """Read what changed since the last look; see `Team.snapshot`."""
         config = self.config()
         with self._lock:

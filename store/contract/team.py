@@ -385,6 +385,10 @@ class Addressed(Struct, frozen=True):
     pushed: int | None = None
 
 
+Progress = Callable[[int, int], bool]
+"""Told now and then how much of a long reading is done, of how much in all; returns False to stop it."""
+
+
 class Team(ABC):
     """A team that can be read without a lock and written in exclusive, atomic transactions."""
 
@@ -408,7 +412,7 @@ class Team(ABC):
         return True
 
     @abstractmethod
-    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
+    def snapshot(self, *, progress: Progress | None = None) -> Snapshot:
         """Read the present state without a lock and without writing anything.
 
         Never raises for a damaged, missing or unreadable store: that is the snapshot's `condition` and

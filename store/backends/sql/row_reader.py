@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from typing import Any
 
@@ -13,11 +13,11 @@ from team_console.store.backends.sql.connection import Connection
 from team_console.store.backends.sql.rows import ROW_REFUSED, Row, RowEntry, read_row
 from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, Shape
 from team_console.store.backends.sql.window import LARGE, is_large, window
+from team_console.store.contract.team import Progress
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.safe import first_of
 
-Progress = Callable[[int, int], bool]
 _CHUNK = 1000
 _NAMED = 5
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from team_console.store.backends.sql.beyond import counted_beyond, older_page, pushed_to
 from team_console.store.backends.sql.connection import Connection, containing
 from team_console.store.backends.sql.history import AuditRow, Trail, archived_messages, as_text, page
-from team_console.store.backends.sql.row_reader import Progress, RowReader, in_order
+from team_console.store.backends.sql.row_reader import RowReader, in_order
 from team_console.store.backends.sql.rows import dump, is_storable
 from team_console.store.backends.sql.schema import (
     ATTACHMENTS,
@@ -38,6 +38,7 @@ from team_console.store.contract.team import (
     HolderWatch,
     LockHolder,
     Page,
+    Progress,
     Snapshot,
     Team,
 )
@@ -183,7 +184,7 @@ class SqlTeam(Team):
         with self._reading() as (_, shape):
             return shape.has_ours
 
-    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
+    def snapshot(self, *, progress: Progress | None = None) -> Snapshot:
         """See `Team.snapshot`."""
         try:
             seen = self._look(progress)

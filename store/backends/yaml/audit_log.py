@@ -10,18 +10,16 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, append, size_of
 from team_console.store.contract.team import seal
-from team_console.store.model.message import Message, from_record
+from team_console.store.model.message import FieldDict, Message, from_record
 from team_console.store.settings.in_force import recorded_text
 
 _WINDOW = 1 << 16
 _BLOCK = 1 << 22
-Record = dict[str, Any]
 _STORED_UNCHANGED = (
     *("also", "writes", "noted", "pushed", "void", "sizes", "base", "queue", "staged", "previous", "settings"),
 )
@@ -42,7 +40,7 @@ class RecordPatch(Struct, frozen=True, array_like=True):
     """
 
     message_id: str
-    keys: Record
+    keys: FieldDict
     old: Message | None = None
     new: Message | None = None
 
@@ -85,24 +83,24 @@ class Line(Struct, frozen=True):
 
     actor: str
     action: str
-    facts: Record = {}
+    facts: FieldDict = {}
     seq: int = 0
     at: str = ""
-    also: tuple[tuple[str, Record], ...] = ()
-    writes: tuple[Record, ...] = ()
+    also: tuple[tuple[str, FieldDict], ...] = ()
+    writes: tuple[FieldDict, ...] = ()
     changes: tuple[RecordPatch, ...] = ()
     removed: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
-    archived: tuple[tuple[str, str, Record | None], ...] = ()
-    pushed: tuple[tuple[str, Record], ...] = ()
-    noted: tuple[Record, ...] = ()
+    archived: tuple[tuple[str, str, FieldDict | None], ...] = ()
+    pushed: tuple[tuple[str, FieldDict], ...] = ()
+    noted: tuple[FieldDict, ...] = ()
     void: int = 0
     sizes: dict[str, int] = {}
     base: FileVersion | None = None
     queue: FileVersion | None = None
     staged: str = ""
     previous: FileVersion | None = None
-    settings: Record = {}
+    settings: FieldDict = {}
 
     @property
     def is_note(self) -> bool:
@@ -111,7 +109,7 @@ class Line(Struct, frozen=True):
 
     def encode(self, prev: str, key: bytes = b"") -> bytes:
         """Return the line as stored, with its newline, sealed where there is a key; empty parts are left out."""
-        facts: Record = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action}
+        facts: FieldDict = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action}
         facts["facts"] = self.facts
         parts = {name: getattr(self, name) for name in _STORED_UNCHANGED}
         parts["changes"] = [(patch.message_id, patch.keys) for patch in self.changes]
@@ -148,7 +146,7 @@ class Tip(Struct, frozen=True):
         return self.line.seq if self.line else 0
 
     @property
-    def settings(self) -> Record:
+    def settings(self) -> FieldDict:
         """The place of the settings' text, for a next line on which they are unchanged."""
         known = self.line.settings if self.line else {}
         return {"sha256": known.get("sha256"), "at": self.start} if "text" in known else known
@@ -281,7 +279,7 @@ def line_of_bytes(raw: bytes) -> Line | None:
         return None
 
 
-def decoded_line(raw: bytes) -> Record | None:
+def decoded_line(raw: bytes) -> FieldDict | None:
     """Return the parts of a stored line, newline included; None for other bytes."""
     if not raw.endswith(b"\n"):
         return None

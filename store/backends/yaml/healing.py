@@ -13,7 +13,6 @@ from msgspec import Struct
 from team_console.store.backends.yaml.audit_log import (
     AuditLog,
     Line,
-    Record,
     RecordPatch,
 )
 from team_console.store.backends.yaml.disk import Disk, FileVersion
@@ -25,6 +24,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import (
     DONE,
     STATE_KEYS,
+    FieldDict,
     Message,
     from_record,
     ids_of,
@@ -66,7 +66,7 @@ def _begins_mapping(here: object, wanted: Mapping[str, object]) -> bool:
 
 SYSTEM = "system"
 """Actor of what recovery does by itself."""
-Held = Mapping[str, Message]
+HeldMessages = Mapping[str, Message]
 """Messages of a queue by id."""
 HEALED_LOST, HEALED_STATE, HEALED_CUT = "HEALED_LOST", "HEALED_STATE", "HEALED_CUT"
 HEALED_ANSWER = "HEALED_ANSWER"
@@ -111,7 +111,7 @@ class Healing(Struct):
             noted=tuple(dict(message.record) for message in self.noted),
         )
 
-    def change(self, here: Message, keys: Record) -> RecordPatch:
+    def change(self, here: Message, keys: FieldDict) -> RecordPatch:
         """Set keys of a message of the queue."""
         self.changes.append(RecordPatch(here.message_id, keys, here))
         return self.changes[-1]
@@ -123,7 +123,7 @@ class Healing(Struct):
 
 
 def reconcile(
-    expected: Held,
+    expected: HeldMessages,
     current: QueueText,
     *,
     archived: Callable[[Message], bool],
@@ -178,7 +178,7 @@ def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Mess
     return healing
 
 
-def replay(lines: Iterable[Line]) -> tuple[Held, set[str]]:
+def replay(lines: Iterable[Line]) -> tuple[HeldMessages, set[str]]:
     """Return the content of the queue by the whole ledger, and the ids that were taken out of it."""
     held: dict[str, Message] = {}
     out: set[str] = set()
@@ -214,7 +214,7 @@ def _fold(held: dict[str, Message], line: Line, out: set[str] | None = None) -> 
         out.update(line.removed)
 
 
-def understood(records: Iterable[Record]) -> Iterator[Message]:
+def understood(records: Iterable[FieldDict]) -> Iterator[Message]:
     """Yield the messages in records of the ledger; other records are left out."""
     for record in records:
         with contextlib.suppress(ValueError):
@@ -269,7 +269,7 @@ def _reword(wanted: Message, here: Message, healing: Healing) -> None:
     healing.tell(HEALED_ANSWER, here, what)
 
 
-def _state_of(wanted: Message, here: Message) -> Record:
+def _state_of(wanted: Message, here: Message) -> FieldDict:
     keys = {key: wanted.record.get(key) for key in STATE_KEYS}
     if wanted.read_by or here.read_by:
         keys["read_by"] = {**here.read_by, **wanted.read_by}
@@ -295,7 +295,7 @@ class ExpectedQueue(Struct, dict=True):
     trusted: FileVersion | None
     without: bool
 
-    def expected(self) -> Held:
+    def expected(self) -> HeldMessages:
         """Return the messages by id, from the nearest source that is still whole."""
         if not self.without:
             if self.known.mark is not None and self.known.mark in (self.line.queue, self.trusted):
@@ -312,7 +312,7 @@ class ExpectedQueue(Struct, dict=True):
         return message_id in self._replayed[1]
 
     @cached_property
-    def _replayed(self) -> tuple[Held, set[str]]:
+    def _replayed(self) -> tuple[HeldMessages, set[str]]:
         lines = list(AuditLog(self.disk, self.layout.audit).lines())
         return replay(lines[:-1] if self.without and lines and lines[-1].seq == self.line.seq else lines)
 

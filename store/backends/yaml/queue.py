@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.audit_log import DONE_IN_ORDER, Line, Record, RecordPatch
+from team_console.store.backends.yaml.audit_log import DONE_IN_ORDER, Line, RecordPatch
 from team_console.store.backends.yaml.entry import (
     Entry,
     EntryText,
@@ -28,11 +28,9 @@ from team_console.store.backends.yaml.entry import (
     patch,
 )
 from team_console.store.backends.yaml.own_form import Reach, TextError, same
+from team_console.store.contract.team import Progress
 from team_console.store.contract.transaction import Changes
-from team_console.store.model.message import Fields, Message, digest, from_record, ids_of, is_ahead, is_copy
-
-if TYPE_CHECKING:
-    from team_console.store.backends.yaml.reading import Progress
+from team_console.store.model.message import FieldDict, Fields, Message, digest, from_record, ids_of, is_ahead, is_copy
 
 MOST_DAMAGED = 1000
 """Damaged entries that are listed one by one."""
@@ -531,9 +529,9 @@ def in_sequence(first: Line | None, second: Line | None) -> Line | None:
     return replace(second, facts={**first.facts, **second.facts}, **both)
 
 
-def changed_keys(old: Fields, new: Fields) -> Record:
+def changed_keys(old: Fields, new: Fields) -> FieldDict:
     """Return the changes that turn the record `old` into `new`; None for a key that is gone."""
-    keys: Record = {key: value for key, value in new.items() if key not in old or old[key] != value}
+    keys: FieldDict = {key: value for key, value in new.items() if key not in old or old[key] != value}
     return keys | {key: None for key in old if key not in new}
 
 
@@ -563,7 +561,7 @@ def apply(text: QueueText, line: Line) -> QueueText:
     return text.edit(append=list(append.values()), replace=replace, remove=remove)
 
 
-def archive_entry(text: QueueText, message_id: str, record: Record | None) -> tuple[Message, bytes] | None:
+def archive_entry(text: QueueText, message_id: str, record: FieldDict | None) -> tuple[Message, bytes] | None:
     """Return the message to archive: the record itself, else the one live in `text` with its text there."""
     if record is not None:
         return from_record(record), b""

@@ -6,7 +6,6 @@ import time
 import zlib
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from team_console.store.backends.yaml.audit_log import AuditLog
@@ -14,10 +13,8 @@ from team_console.store.backends.yaml.disk import PRIVATE, Disk, FileVersion, St
 from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
+from team_console.store.contract.team import Progress
 from team_console.store.model.errors import Code, TeamError
-
-if TYPE_CHECKING:
-    from team_console.store.backends.yaml.reading import Progress
 
 PATIENCE = 0.25
 """Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -21,9 +21,9 @@ from team_console.store.backends.yaml.entry import (
     to_message,
 )
 from team_console.store.backends.yaml.own_form import Reach, TextError
+from team_console.store.contract.team import Progress
 from team_console.store.model.message import Message
 
-Progress = Callable[[int, int], bool]
 _LIST = "messages"
 _EXPECTED = "expected a list under messages:"
 _HINT = "A queue is a file with the line 'messages:' and a list below it."

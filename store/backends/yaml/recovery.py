@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import HEADER, closed, closed_ids, unclosed
-from team_console.store.backends.yaml.audit_log import Line, Record, Tip
+from team_console.store.backends.yaml.audit_log import Line, Tip
 from team_console.store.backends.yaml.commit import (
     KEPT,
     LockedTeam,
@@ -25,7 +25,7 @@ from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat, cut,
 from team_console.store.backends.yaml.healing import (
     SYSTEM,
     ExpectedQueue,
-    Held,
+    HeldMessages,
     contribution,
     is_other,
     reconcile,
@@ -37,7 +37,7 @@ from team_console.store.backends.yaml.queue import QueueText, apply, archive_ent
 from team_console.store.backends.yaml.queue_file import QueueFile, load
 from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import FieldDict, Message
 from team_console.store.model.safe import counted
 
 
@@ -339,7 +339,7 @@ def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | N
 
 
 # guard: rolled-back-status-healed
-def _healing(team: LockedTeam, account: ExpectedQueue, held: Held) -> Line | None:
+def _healing(team: LockedTeam, account: ExpectedQueue, held: HeldMessages) -> Line | None:
     """Return the line for what a program without the lock lost or added; None for nothing."""
     vanished = team.queue.stat is None
     archived = (lambda _: False) if vanished else team.archives.keeps
@@ -351,7 +351,7 @@ def _healing(team: LockedTeam, account: ExpectedQueue, held: Held) -> Line | Non
     return healing.line()
 
 
-def _without_others(line: Line, held: Held, text: QueueText) -> Line:
+def _without_others(line: Line, held: HeldMessages, text: QueueText) -> Line:
     """`line` without what it does to ids that stand for messages of somebody else by now."""
     ids = {patch.message_id for patch in line.changes}.union(line.removed)
     taken: dict[str, Message] = {}
@@ -383,7 +383,7 @@ def _completion(team: LockedTeam, line: Line) -> Line:
 
 
 # guard: archives-cut-in-recovery
-def _cut_archives(team: LockedTeam, line: Line, text: QueueText, held: Held) -> None:
+def _cut_archives(team: LockedTeam, line: Line, text: QueueText, held: HeldMessages) -> None:
     """Take back what the transaction of `line` put at the ends of archives, whole or torn, where nothing else is."""
     for path, size in ((team.layout.folder / name, size) for name, size in line.sizes.items()):
         if path.parent != team.layout.archives or size_of(team.disk, path) <= size:
@@ -396,7 +396,7 @@ def _cut_archives(team: LockedTeam, line: Line, text: QueueText, held: Held) -> 
     team.archives.forget()
 
 
-def _is_ours(end: bytes, line: Line, text: QueueText, held: Held) -> bool:
+def _is_ours(end: bytes, line: Line, text: QueueText, held: HeldMessages) -> bool:
     """Return whether the end of an archive is what `line` appends, or a beginning of that; the queue may have lost
     it.
     """
@@ -416,7 +416,7 @@ def _is_ours(end: bytes, line: Line, text: QueueText, held: Held) -> bool:
     return HEADER.startswith(rest)
 
 
-def _was_pushed(team: LockedTeam, line: Line, agent: str, record: Record) -> bool:
+def _was_pushed(team: LockedTeam, line: Line, agent: str, record: FieldDict) -> bool:
     """Return whether the inbox file has the message; a torn piece of it is cut off."""
     path = team.layout.inbox(team.disk, agent)
     size = next((size for name, size in line.sizes.items() if team.layout.folder / name == path), 0)

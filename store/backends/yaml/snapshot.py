@@ -24,7 +24,7 @@ from team_console.store.backends.yaml.healing import (
     HEALED_LOST,
     HEALED_STATE,
     ExpectedQueue,
-    Held,
+    HeldMessages,
     reconcile,
 )
 from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, is_drop_file, leads_out, names_in
@@ -32,7 +32,6 @@ from team_console.store.backends.yaml.lock import Released, find_holder, parse_r
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, apply
 from team_console.store.backends.yaml.queue_file import QueueFile, load
-from team_console.store.backends.yaml.reading import Progress
 from team_console.store.backends.yaml.recovery import audit_problem, is_cut_short
 from team_console.store.backends.yaml.trail import FileReader
 from team_console.store.contract.team import (
@@ -44,6 +43,7 @@ from team_console.store.contract.team import (
     Condition,
     HolderWatch,
     LockHolder,
+    Progress,
     Snapshot,
 )
 from team_console.store.model.clock import Clock, from_file
@@ -536,7 +536,7 @@ class Losses:
         finally:
             self._archives.forget()
 
-    def _expected(self, now: QueueFile, ours: QueueFile | None, released: Released | None) -> Held | None:
+    def _expected(self, now: QueueFile, ours: QueueFile | None, released: Released | None) -> HeldMessages | None:
         """Return the content of the queue by our own ledger; None without one, or when the queue is as we left it."""
         line = AuditLog(self._disk, self._layout.audit).tip().line
         if line is None or (released is None and now.mark in (line.queue, line.base)):
@@ -547,7 +547,7 @@ class Losses:
         return ExpectedQueue(self._disk, self._layout, ours or now, line, trusted=trusted, without=without).expected()
 
 
-def _loss(expected: Held, now: QueueFile, layout: Layout, archives: Archives) -> Loss:
+def _loss(expected: HeldMessages, now: QueueFile, layout: Layout, archives: Archives) -> Loss:
     """Read messages are in an archive; of the others that are gone, some may be too when the ledger is damaged."""
     asked: set[str] = set()
 

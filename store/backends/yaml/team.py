@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,7 @@ from team_console.store.contract.team import (
     Addressed,
     AuditLine,
     Page,
+    Progress,
     Snapshot,
     WatchHint,
 )
@@ -132,7 +133,7 @@ class YamlTeam(PresentInFolder):
                 self._snapshots.left(self._last_queue)
         return self._snapshots
 
-    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
+    def snapshot(self, *, progress: Progress | None = None) -> Snapshot:
         """See `Team.snapshot`."""
         self._was_there = self._was_there or self.layout.folder_exists(self._disk)
         return replace(self._reader.snapshot(progress), notes=self.session_notes())
