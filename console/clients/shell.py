@@ -37,7 +37,7 @@ from team_console.console.clients.shell_programs import (
     subcommand_at,
     text_printed,
 )
-from team_console.console.clients.shell_tree import nodes_in, parse
+from team_console.console.clients.shell_tree import is_read, nodes_in, parse, stands_for_file
 
 TYPE_CHECKING = False  # `typing` would cost each event 5 ms
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ _MOST_CHOICES = 64
 """Values of variables that are tried in one command."""
 _JOINED_BEGINNING = re.compile(r"^[ \t]*(?:\\\n[ \t]*)+", re.MULTILINE)
 """Joined lines of which the first is empty: the grammar would join them with the line before."""
+_COPROC = re.compile(r"(?<![^\s;&|(])coproc[ \t]+(?:[A-Za-z_]\w*[ \t]+)?(?=[{(])")
+"""Begins a block that the grammar does not know as one."""
 _HERE_DOCUMENT = re.compile(r"(?<!<)<<(-?)(?![<=])[ \t]*((?:\\.|'[^'\n]*'|\"[^\"\n]*\"|[^\s;&|<>()'\"\\])+)")
 _COMMAND_ENDS = re.compile(r"[;|&()\n`]|[{}](?=[\s;]|$)|(?<=\s)\{")
 _REDIRECTION = re.compile(r"\d*[<>]")
@@ -209,6 +211,7 @@ class _Reader:
             return
         self._budget -= len(text)
         text = _JOINED_BEGINNING.sub(lambda match: match[0].replace("\\\n", "  "), text)
+        text = _COPROC.sub(lambda match: " " * len(match[0]), text)
         plain: set[int] = set()  # operators that after all begin no here-document
         while True:
             source, documents = self._without_documents(text, plain)
@@ -308,7 +311,7 @@ class _Reader:
         if kind == "expansion":  # backquotes in it, which the grammar does not know
             for piece in _BACKQUOTED.findall(self._text(node)):
                 self._add_command(["eval", piece], reads)
-        if any(_is_read(child) or (kind == "command" and _stands_for_file(child)) for child in node.children):
+        if any(is_read(child) or (kind == "command" and stands_for_file(child)) for child in node.children):
             reads = self._name_of("<", node)
         if kind == "process_substitution":
             # What stands for the file is read, or filled, by the command around it.
@@ -657,24 +660,15 @@ class _Reader:
         lines = words[-1].split("\n")[:_MOST_CHOICES]
         if words[0] != "<read":
             self._add_value(names, _BETWEEN_FIELDS.join(lines))
+            for number, line in enumerate(lines):
+                self._add_value([f"{name}[{number}]" for name in names], line)
         marks = "".join(self._variables["IFS"])
         is_known = UNKNOWN not in f"{words[-1]}{marks}" and "-d" not in words
         for line in lines:
-            fields = re.split(f"[{re.escape(marks)}]+", line.strip(), maxsplit=len(names) - 1)
+            fields = re.split(f"[{re.escape(marks)}]+", line.strip(), maxsplit=len(names) - 1) if names[1:] else [line]
             for number, name in enumerate(names):
                 self._add_value((name, f"{name}[]"), fields[number] if number < len(fields) else "")
                 self._add_value((name, f"{name}[]") if not is_known else (), UNKNOWN)
-
-
-def _is_read(node: Node) -> bool:
-    """Return whether a redirection says what a command reads."""
-    is_input = node.type == "file_redirect" and any(child.type[:1] == "<" for child in node.children)
-    return is_input or node.type == "herestring_redirect"
-
-
-def _stands_for_file(node: Node) -> bool:
-    """Return whether an argument is what other commands print."""
-    return node.type == "process_substitution" and node.children[0].type[:1] == "<"
 
 
 def path_in(folder: str, path: str) -> str:

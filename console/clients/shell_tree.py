@@ -44,3 +44,14 @@ def _extension(package: str) -> Any:
     assert module is not None
     inner.loader.exec_module(module)
     return module
+
+
+def is_read(node: Node) -> bool:
+    """Return whether a redirection says what a command reads."""
+    is_input = node.type == "file_redirect" and any(child.type[:1] == "<" for child in node.children)
+    return is_input or node.type == "herestring_redirect"
+
+
+def stands_for_file(node: Node) -> bool:
+    """Return whether an argument is what other commands print."""
+    return node.type == "process_substitution" and node.children[0].type[:1] == "<"
