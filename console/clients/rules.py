@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from team_console.console.clients.session_files import Data
-from team_console.console.clients.shell import Command, commands_in, path_in
-from team_console.console.clients.shell_programs import UNKNOWN
+from team_console.console.clients.shell import Command, commands_in
+from team_console.console.clients.shell_programs import UNKNOWN, path_in
 
 _OURS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
 from team_console.console.clients.shell_programs import (
     READING,
@@ -30,6 +29,7 @@ from team_console.console.clients.shell_programs import (
     UNKNOWN,
     arguments_of,
     behind_options_of_read,
+    path_in,
     program_of,
     reads_commands,
     script_of,
@@ -406,6 +406,14 @@ class _Reader:
         files = node.children_by_field_name("destination")[:1]
         if ">" in operator.type:
             self._add_command([">", *self._words(files)], reads, outputs)
+            return
+        for child in node.children:
+            if child.type == "file_descriptor":  # which others read later, as `<&4`
+                self._add_value((f"&{self._text(child)}",), f"\3{_QUOTED}{reads}\4")
+        if operator.type == "<&":
+            self._add_value((reads,), f"\3{_QUOTED}&{''.join(self._words(files))}\4")
+        elif self._source[: operator.start_byte].endswith(b"<<"):  # a here-string that the grammar does not know
+            self._add_value((reads,), " ".join(self._words(files)))
         elif operator.type == "<" and not body and files and files[0].type != "process_substitution":
             self._add_command(["<", *self._words(files)], reads, outputs)
 
@@ -669,13 +677,6 @@ class _Reader:
             for number, name in enumerate(names):
                 self._add_value((name, f"{name}[]"), fields[number] if number < len(fields) else "")
                 self._add_value((name, f"{name}[]") if not is_known else (), UNKNOWN)
-
-
-def path_in(folder: str, path: str) -> str:
-    """Return a path that is given in a folder; one of a user whose name cannot be looked up stays as it is."""
-    with suppress(ValueError):
-        path = os.path.expanduser(path)
-    return os.path.join(folder, path)
 
 
 def _braced(word: str, source: str) -> str:

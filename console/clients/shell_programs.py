@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 
 UNKNOWN = "\0"
 """Stands in a word for what is known only when it runs: no word of a shell can have it."""
@@ -291,6 +292,13 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _IS_LATER_OPTION = re.compile(r"--[^=]+$")
 _IS_VALUE = re.compile(r"(?![-+]|[a-z-]+$)")
 """What no program has as a subcommand: behind an option that is not known it is the word of that."""
+
+
+def path_in(folder: str, path: str) -> str:
+    """Return a path that is given in a folder; one of a user whose name cannot be looked up stays as it is."""
+    with suppress(ValueError):
+        path = os.path.expanduser(path)
+    return os.path.join(folder, path)
 
 
 def program_of(word: str) -> str:
