@@ -443,7 +443,7 @@ def _decided(
         if origin_of(question.payload).session != session.event.session:
             continue
         # guard: request-without-a-file
-        thread = about["thread"] if about else _thread_of(session, question)
+        thread = _thread_of(session, question) if not about else about["thread"]
         # guard: answered-in-session
         if _shows_decided(session, question.payload, thread):
             yield request_id, question
