@@ -51,7 +51,8 @@ def do_check(call: Call) -> int:
     locked = locked if snapshot.holder is not None else None
     held = "" if locked is None else f"the lock is held {locked.text}"
     of_lock = [Problem("LOCKED", "warning", call.team.location, held, locked.hint)] if locked is not None else []
-    seen = replace(snapshot, problems=(*snapshot.problems, *broken, *of_lock, *gate_problems(call.team)))
+    of_joins = gate_problems(call.team, snapshot.config)
+    seen = replace(snapshot, problems=(*snapshot.problems, *broken, *of_lock, *of_joins))
     view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=MOST_ARCHIVED, thorough=True)
     view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
     errors = sum(finding.severity == "error" for finding in view.findings)

@@ -37,7 +37,7 @@ from team_console.store.model.home import home
 from team_console.store.model.names import USER, check_name
 from team_console.store.service.caller import Caller
 from team_console.store.service.members import add_members, remove_members, set_member
-from team_console.store.settings.team_config import Agent
+from team_console.store.settings.team_config import Agent, TeamConfig
 
 Step = tuple[FileChange, JoinReceipt]
 
@@ -302,9 +302,9 @@ def _ways_of_project(project: Path) -> Iterator[tuple[Program, Place]]:
 # What this machine shows of joins.
 
 
-def gate_problems(team: Team) -> list[Problem]:
-    """Return findings on the joins of a team on this machine."""
-    mine, config = [known for known in receipts() if known.team == location_of(team)], team.config()
+def gate_problems(team: Team, config: TeamConfig) -> list[Problem]:
+    """Return findings on the joins of a team on this machine; `config` are its settings as far as they are known."""
+    mine = [known for known in receipts() if known.team == location_of(team)]
     found = [one for program in PROGRAMS.values() for one in program.problems()] if mine else []
     for known in mine:
         if not _folder_of(Path(known.file)).exists():  # moved away, or deleted: nothing runs there

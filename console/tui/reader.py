@@ -115,14 +115,14 @@ class StoreReader:
     def _read(self) -> ReadResult:
         if self._number:  # the first reading leaves these out: they would keep the first picture waiting
             self._read_archives()
-            if monotonic() >= self._local_until:
-                from team_console.console.clients.join import gate_problems, starts_here  # 60 ms, once
-                from team_console.console.clients.table import processes
-
-                starts = starts_here(self._team, Path.cwd())
-                self._local = LocalFacts(processes(), tuple(gate_problems(self._team)), starts)
-                self._local_until = monotonic() + _LOCAL_EVERY
         snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
+        if self._number and monotonic() >= self._local_until:
+            from team_console.console.clients.join import gate_problems, starts_here  # 60 ms, once
+            from team_console.console.clients.table import processes
+
+            starts = starts_here(self._team, Path.cwd())
+            self._local = LocalFacts(processes(), tuple(gate_problems(self._team, snapshot.config)), starts)
+            self._local_until = monotonic() + _LOCAL_EVERY
         self._number += 1
         readable = snapshot.is_known
         if readable and not self._view_still_holds(snapshot):

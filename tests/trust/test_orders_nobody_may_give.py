@@ -86,9 +86,9 @@ class TeamAt(CommandLine):
 
     location: str = "."
 
-    def __call__(self, *arguments: str, **options: Any) -> Result:
+    def __call__(self, line: str = "", *arguments: str, **options: Any) -> Result:
         """See `CommandLine`."""
-        return CommandLine.__call__(self, "-t", self.location, *arguments, **options)
+        return CommandLine.__call__(self, f"-t {self.location} {line}", *arguments, **options)
 
     def change(self, message_id: str, content: str, *, sender: str | None = None) -> None:
         """Put another text into a message, and perhaps another sender, as another program would."""
