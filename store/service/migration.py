@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 from team_console.store.backends.locations import absolute, redact
 from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, open_team
 from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.sql.rows import is_storable
 from team_console.store.contract.team import AuditLine, Snapshot, Team, attachment_of
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, utc_now
@@ -20,7 +21,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.model.recorded import CARRIED, RecordedFacts
-from team_console.store.model.safe import counted
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.judgement import judge
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import readable
@@ -139,10 +140,10 @@ class _Migration:
             self._done.warnings.append(f"{text} the inbox of {self._source.location}")
         self._recorded = snapshot.recorded
         self._forged = self._forged_here(snapshot)
-        live = (*snapshot.messages, *snapshot.dropped)
+        live = self._that_fit((*snapshot.messages, *snapshot.dropped))
         self._copy_live(live)
         names = self._names(snapshot.config, live)
-        archives = {name: list(_history(self._source, name)) for name in names}
+        archives = {name: self._that_fit(_history(self._source, name)) for name in names}
         for name, messages in archives.items():
             self._copy_archive(name, messages)
         if self._untouched:
@@ -166,6 +167,18 @@ class _Migration:
         if new:
             with self._caller.transaction("migrate") as tx:
                 self._record(tx, **{CARRIED: [list(pair) for pair in new]})
+
+    def _that_fit(self, messages: Iterable[Message]) -> list[Message]:
+        """Return the messages whose ids the target can hold; warn of each other one, which stops no copy (D26)."""
+        found = list(messages)
+        if not names_database(self._target.location):
+            return found
+        for message in found:
+            warning = f"not copied: {safe_line(message.message_id)}: no database holds such an id"
+            if not is_storable(message.message_id) and warning not in self._done.warnings:
+                self._done.warnings.append(warning)
+        # guard: id-without-place-stops-no-copy
+        return [message for message in found if is_storable(message.message_id)]
 
     def _copy_live(self, messages: Sequence[Message]) -> None:
         with self._caller.transaction("migrate") as tx:

@@ -124,6 +124,26 @@ def test_a_team_that_goes_round_all_stores_comes_back_as_it_left_and_a_second_ru
         team.close()
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_record_with_a_nul_stops_no_copy_and_an_id_with_one_is_named(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock
+) -> None:
+    location = str(tmp_path / "team.db") if kind == "sqlite" else request.getfixturevalue("postgres")
+    folder = tmp_path / "team"
+    with closing(_filled(str(folder), clock)) as team:
+        queue = folder / "message-queue.yaml"
+        odd = '- {id: "n\\0x", from: no, to: architect, type: message, content: hi}\n'
+        odd += '- {id: odd, from: "n\\0o", to: architect, type: "m\\0", status: "p\\0", content: "\\0"}\n'
+        queue.write_text(queue.read_text() + odd)
+        wanted = [record for record in _live(team) if record.get("id") != "n\0x"]
+        with closing(open_target(location, team.config(), clock=clock)) as target:
+            for _ in range(2):
+                assert _run(team, target).warnings == ["not copied: n\u2400x: no database holds such an id"]
+            assert all(record in wanted for record in _live(target))
+            assert len(_live(target)) == len(wanted)
+            assert _archives(target) == _archives(team)
+
+
 def test_what_was_pushed_and_not_acknowledged_is_pointed_out(pair: tuple[Team, Team]) -> None:
     source, target = pair
     deliver(Caller(source, "ceo"), only=["no"])

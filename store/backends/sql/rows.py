@@ -138,17 +138,20 @@ def read_row(row: Row, *, place: str) -> RowEntry:
 
 
 def columns_of(message: Message) -> FieldDict:
-    """Return the values of the columns other than the payload; moments as ISO 8601 text in UTC."""
+    """Return the values of the columns other than the payload; moments as ISO 8601 text in UTC.
+
+    What a column cannot hold stands there as `storable` has it; the note beside the row keeps the record's own.
+    """
     record = message.record
     created = from_text(message.created)
     delivered = from_text(str(record.get("delivered_at") or ""))
     error = record.get("error_message")
     return {
         "message_id": message.message_id,
-        "sender": message.sender,
-        "recipient": ",".join(message.recipients),
-        "message_type": message.type,
-        "status": message.status,
+        "sender": storable(message.sender),
+        "recipient": storable(",".join(message.recipients)),
+        "message_type": storable(message.type),
+        "status": storable(message.status),
         "created_at": None if created is None else to_text(created),
         "delivered_at": None if delivered is None else to_text(delivered),
         "retry_count": retries_of(message),
