@@ -246,3 +246,14 @@ def test_one_that_is_stored_as_another_is_not_taken_for_it(empty_place: str) -> 
         [HOSTILE["nul"]],
         [HOSTILE["its picture"]],
     ]
+
+
+def test_an_id_longer_than_the_database_seeks_is_no_failure_of_the_store(empty_place: str) -> None:
+    create_database(empty_place, SETTINGS)
+    unknown = "x" * 70_000
+    with join_team(empty_place, "ceo") as lead:
+        with pytest.raises(TeamError) as unread:
+            lead.request(unknown).look()
+        with pytest.raises(TeamError) as unwritten:
+            lead.approve(unknown)
+    assert (unread.value.code, unwritten.value.code) == (Code.INVALID_REQUEST_ID, Code.INVALID_REQUEST_ID)

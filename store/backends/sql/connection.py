@@ -41,9 +41,13 @@ def insert(table: str, columns: Iterable[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
 
 
+LONGEST_SOUGHT = 4000
+"""Characters of a text that a pattern of LIKE seeks: SQLite refuses patterns above 50,000 bytes."""
+
+
 def containing(text: str) -> str:
-    """Return the pattern for `LIKE :pattern ESCAPE '/'` that finds `text` anywhere."""
-    return "%" + re.sub(r"([/%_])", r"/\1", text) + "%"
+    """Return the pattern for `LIKE :pattern ESCAPE '/'` that finds `text` anywhere; of a long one its beginning."""
+    return "%" + re.sub(r"([/%_])", r"/\1", text[:LONGEST_SOUGHT]) + "%"
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from team_console.store.backends.sql.connection import Connection, Lost, Values, insert, listed
+from team_console.store.backends.sql.connection import LONGEST_SOUGHT, Connection, Lost, Values, insert, listed
 from team_console.store.backends.sql.history import (
     AuditRow,
     archived_message,
@@ -165,7 +165,8 @@ class SqlTransaction(Transaction):
         texts = [f"CAST({MESSAGES}.payload AS TEXT)", *([f"{NOTES}.note"] if self.shape.has_ours else [])]
         held = [f"{text} LIKE :word OR {text} LIKE :escape ESCAPE '!'" for text in texts]
         condition = " OR ".join([f"{self.shape.id} = :message_id", *held])
-        return in_order(self._read(condition, {"message_id": word, "word": f"%{word}%", "escape": r"%\u00%"}))
+        sought = f"%{word[:LONGEST_SOUGHT]}%"
+        return in_order(self._read(condition, {"message_id": word, "word": sought, "escape": r"%\u00%"}))
 
     def read_whole(self) -> None:
         if not self._reader.is_whole:
