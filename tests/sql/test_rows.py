@@ -251,7 +251,10 @@ def test_one_that_is_stored_as_another_is_not_taken_for_it(empty_place: str) -> 
 def test_an_id_longer_than_the_database_seeks_is_no_failure_of_the_store(empty_place: str) -> None:
     create_database(empty_place, SETTINGS)
     unknown = "x" * 70_000
-    with join_team(empty_place, "ceo") as lead:
+    with join_team(empty_place, "ceo") as lead, join_team(empty_place, "architect") as agent:
+        lead.send("architect", NOTE, summary=NOTE)  # a database without rows never looks at a pattern
+        agent.receive()
+        lead.send("architect", NOTE, summary=NOTE)
         with pytest.raises(TeamError) as unread:
             lead.request(unknown).look()
         with pytest.raises(TeamError) as unwritten:
