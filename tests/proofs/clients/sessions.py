@@ -99,6 +99,8 @@ class Codex:
             f"[model_providers.loopback]\nname = 'loopback'\nbase_url = '{place.vendor}/v1'\n"
             f"wire_api = 'responses'\nenv_key = 'LOOPBACK_KEY'\n"
             f'[projects."{place.project}"]\ntrust_level = "trusted"\n'
+            # One that is killed leaves an empty .git where its sandbox may write: /tmp was a project then.
+            f"[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n"
         )
 
     def start(self, *arguments: str, path: str = "", in_server: bool = False) -> Terminal:
