@@ -237,14 +237,16 @@ def _folder_of(path: Path) -> Path:
     return path.parent.parent if path.parent.name in _OF_CLIENTS else path.parent
 
 
-def _has_part(known: JoinReceipt) -> bool:
-    """Return whether something of a join is in its file that says who acts."""
+def _has_part(known: JoinReceipt, events: Sequence[str] = ()) -> bool:
+    """Return whether the file of a join says who acts, and calls our hook for these events."""
     path = Path(known.file)
     try:
         text = read_file(path, Path(path.anchor)) or ""
-        return (
-            SERVER in text if path.suffix != ".json" else known.member in members_in(parse_object(text or EMPTY_JSON))
-        )
+        if path.suffix != ".json":
+            return SERVER in text
+        settings = parse_object(text or EMPTY_JSON)
+        missing = Counter(events) - Counter(events_of(settings, known.member))
+        return known.member in members_in(settings) and not missing
     except (TeamError, NotEditable):
         return False
 
@@ -324,16 +326,7 @@ def gate_problems(team: Team, config: TeamConfig) -> list[Problem]:
 
 def is_unhooked(known: JoinReceipt) -> bool:
     """Return whether our part is gone from a file by which somebody joined."""
-    path = Path(known.file)
-    try:
-        text = read_file(path, Path(path.anchor)) or ""
-        if path.suffix != ".json":
-            return SERVER not in text
-        settings = parse_object(text or EMPTY_JSON)
-        has_less = Counter(known.events) - Counter(events_of(settings, known.member))
-        return bool(has_less) or known.member not in members_in(settings)
-    except (TeamError, NotEditable):
-        return True
+    return not _has_part(known, known.events)
 
 
 # Steps that `join`, `leave` and their forms for every session are made of.

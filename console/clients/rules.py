@@ -42,7 +42,6 @@ _COMMANDS = {
     "network": _commands("curl, wget, ssh, scp, sftp, rsync, nc, ncat, socat, telnet, ftp, lftp, http"),
 }
 """Commands that do what a word means, the program and its subcommands first; options may stand anywhere behind them."""
-EVERY_WORD = (*_COMMANDS, "outside the project", "settings and hooks", "mcp", "plans of teammates")
 _TOOLS = {"network": ("WebFetch", "WebSearch")}
 _GUARDED = [
     ".claude/",

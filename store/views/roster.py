@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from msgspec import Struct
@@ -34,7 +34,6 @@ MODES = {
 }
 """What the modes of clients come to for the human; in those not named each action is asked for."""
 _NO_INBOX = AgentInbox()
-_LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 def roster(facts: Facts) -> tuple[RosterRow, ...]:

@@ -16,9 +16,6 @@ from tests.equipment.command_line import CommandLine
 pytestmark = pytest.mark.slow
 
 
-SUMMARY = "State of the export job please"
-
-
 def put(team: CommandLine, *records: dict[str, object]) -> None:
     """Write records as somebody else would."""
     (team.folder / "message-queue.yaml").write_text(yaml.safe_dump({"messages": list(records)}), encoding="utf-8")

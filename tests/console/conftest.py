@@ -37,8 +37,6 @@ from tests.equipment.memory_team import MemoryTeam
 WAIT = 60.0
 _ROUNDS = 2
 """A change is laid out in the first; what the layout moves is handled in the second."""
-_END = 2.0
-"""Seconds for which the end of a text that is laid out behind its beginning is waited for at most."""
 LEAD, AUTHOR = "ceo", "task-manager"
 AGENTS = (AUTHOR, "schedule-manager", "file-manager")
 

@@ -211,7 +211,7 @@ async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(team: Memory
     assert not large.rest.is_set()
 
 
-BOSS, FINANCE = "老板", "财务经理"
+FINANCE = "财务经理"
 
 
 async def choose(desk: Desk, name: str) -> None:

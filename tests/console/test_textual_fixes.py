@@ -21,8 +21,7 @@ def mended() -> None:
     mend_textual()
 
 
-FAMILY, FLAG, THUMB, ACCENT = "👨\u200d👩\u200d👧\u200d👦", "🇩🇪", "👍🏽", "e\u0301"
-HINDI, THAI, LAO = "\u0915\u093f", "\u0e19\u0e49\u0e33", "\u0e99\u0eb3"
+ACCENT, HINDI = "e\u0301", "\u0915\u093f"
 
 
 @cases

@@ -54,8 +54,6 @@ def test_leaving_gives_back_the_same_bytes(layout: str, desk: Desk) -> None:
 
 # Rules that earlier versions wrote, which turn into a no where nobody is at a console.
 
-OLD_RULES = ["Bash(git push:*)", "Bash(hg push:*)", "Bash(jj git push:*)", "Bash(rm:*)", "Bash(rmdir:*)"]
-
 
 def old_join(desk: Desk, mine: list[str], old: list[str]) -> Path:
     """Write settings and receipt as version 0.5 left them: `mine` were there before, `old` came with the join."""

@@ -182,9 +182,6 @@ def test_a_direction_is_judged_where_the_roles_are_known(name: str, sender: str,
     assert finding_codes(carried(BODIES[name], sender=sender, to=to)) == expected
 
 
-TAIL = "Qz7" * 14
-
-
 @cases
 def test_a_secret_is_warned_about_with_its_line_and_not_repeated(secret: str) -> None:
     warnings = secret_warnings(f"first line\nhere it is: {secret}\n")

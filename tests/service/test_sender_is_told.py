@@ -48,8 +48,6 @@ def findings(team: MemoryTeam) -> list[str]:
     return [problem.message for problem in view_of(snapshot, me="ceo", now=snapshot.taken_at).findings]
 
 
-BATCH = {"batch_id": 1, "stories": ["3-1"]}
-CIRCLE = {"3-1": {"depends_on": ["3-2"]}, "3-2": {"depends_on": ["3-1"]}}
 CONTACTS = {"resident_contacts": {"debugger": "debugger"}, "report_to": "slave-1"}
 
 

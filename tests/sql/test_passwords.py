@@ -15,8 +15,6 @@ from tests.sql.conftest import SETTINGS, Open
 pytestmark = pytest.mark.slow
 
 SECRET = "HUNTER2"
-NOBODY = "127.0.0.1:1/x"
-"""Nothing listens there."""
 VERBS = ("status", "status --json", "check", "send --to a --summary x", "watch --for 0.01", "migrate {} away.db")
 
 

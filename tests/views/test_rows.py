@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -23,9 +22,6 @@ def title(kind: str, payload: Mapping[str, Any]) -> str:
     story = Chronicle()
     message = story.say("debugger", LEAD, kind)
     return message_title(message.with_changes(payload=dict(payload)))
-
-
-BODY = json.dumps({"msg_type": "AGENT_DESTROY_REQUEST", "agent_name": "dev-9", "requested_by": "slave-1"})
 
 
 @cases

@@ -156,11 +156,6 @@ def test_the_right_end_of_a_spread_line_is_always_there(width: int) -> None:
     assert width_of(line) == width
 
 
-FAMILY, FLAG, THUMB, ACCENT = "👨\u200d👩\u200d👧\u200d👦", "🇩🇪", "👍🏽", "e\u0301"
-HINDI, THAI, LAO = "\u0915\u093f", "\u0e19\u0e49\u0e33", "\u0e99\u0eb3"
-"""A letter with its vowel; that of Thai and Lao takes a cell of its own, in Thai behind a tone."""
-
-
 @cases
 @pytest.mark.parametrize("width", range(1, 16))
 def test_what_stands_in_one_place_is_shown_whole_or_not_at_all(one: str, width: int) -> None:
