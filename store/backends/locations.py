@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, unquote_plus
 
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import safe_line
 
 
 def absolute(given: str) -> Path:
@@ -16,10 +17,15 @@ def absolute(given: str) -> Path:
 
     Raises:
         TeamError: `TEAM_NOT_FOUND` for an empty text, as from a script whose variable is not set, which would mean the
-            current folder; also when the place counts from a current folder that is gone.
+            current folder; for a text that no file can be named; also when the place counts from a current folder that
+            is gone.
     """
     if not given:
         raise TeamError(Code.TEAM_NOT_FOUND, "the location is empty", "Name a place; a dot is the current folder.")
+    # guard: location-that-names-no-file
+    if not _can_be_named(given):
+        text = f"no file can have the name {redact(safe_line(given))!r}"
+        raise TeamError(Code.TEAM_NOT_FOUND, text, "Correct the location: it holds a character that no name has.")
     try:
         return _without_ways_up(Path(os.path.expanduser(given)).absolute())
     except OSError as error:
@@ -27,6 +33,14 @@ def absolute(given: str) -> Path:
         raise TeamError(
             Code.TEAM_NOT_FOUND, text, "Change to a folder that is there, or give absolute paths."
         ) from error
+
+
+def _can_be_named(given: str) -> bool:
+    """Return whether a file can have this name: a NUL ends one, and half a character, as JSON can hold, is in none."""
+    try:
+        return b"\0" not in os.fsencode(given)
+    except UnicodeEncodeError:
+        return False
 
 
 def _without_ways_up(path: Path) -> Path:

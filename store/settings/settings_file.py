@@ -31,6 +31,7 @@ _VARIABLE = re.compile(r"\$[\w({]|%\w+%|(?:^|/)~(?:/|$)|^~")
 """`$HOME`, `$(pwd)`, `%USERPROFILE%`, `~/q`, `~me/q`."""
 _SHELL = "has a part that only a shell replaces"
 _SHORTEST_KEY = 16
+_SHOWN = 60
 
 
 def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
@@ -327,6 +328,10 @@ class _Builder(SettingsChecker):
             self._refuse_place(key, f"{text!r} {_SHELL}", hint)
             return default
         place = Path(os.path.normpath(root / filled))
+        # guard: place-with-a-name-too-long
+        if _is_too_long(place):
+            self._refuse_place(key, f"{text[:_SHOWN]!r}... is too long for a name of a file", "Shorten it.")
+            return default
         inside = Path(os.path.realpath(place)).is_relative_to(os.path.realpath(root))
         # guard: places-inside-project
         if not inside or not place.is_relative_to(root) or (place == root and key != "queue_dir"):
@@ -344,6 +349,10 @@ class _Builder(SettingsChecker):
         if name is None:
             return None, b"", ""
         path = self._path.parent / name
+        # guard: key-file-that-names-no-file
+        if "\0" in name:
+            self.note(self.lines["key_file"], "key_file: no file has a NUL in its name", "Correct the line.", "BAD_KEY")
+            return None, b"", "no file has a NUL in its name"
         try:
             if _needs_shell(name):
                 raise _refused(f"{name!r} {_SHELL}", "Write the path out.")
@@ -355,6 +364,15 @@ class _Builder(SettingsChecker):
         told = f"key_file {text}; nothing is signed and no signature can be checked"
         self.note(self.lines["key_file"], told, hint, "BAD_KEY")
         return path, b"", text
+
+
+def _is_too_long(place: Path) -> bool:
+    """Return whether the file system has no name so long: nothing there could ever be looked at."""
+    try:
+        os.lstat(place)
+    except OSError as error:
+        return error.errno == errno.ENAMETOOLONG
+    return False
 
 
 # guard: shell-words-in-places-refused

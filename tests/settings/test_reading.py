@@ -146,6 +146,17 @@ def test_a_path_that_only_a_shell_understands_is_refused(tmp_path: Path, key: st
     assert not [path for path in tmp_path.rglob("*") if "~" in path.name or "$" in path.name]
 
 
+@pytest.mark.parametrize("key", ["queue_file", "archive_dir", "queue_dir", "key_file"])
+@pytest.mark.parametrize("written", ["a\\0b", f"{'a' * 300}.yaml"])
+def test_a_path_that_no_file_can_have_is_a_finding_and_locks_nobody_out(tmp_path: Path, key: str, written: str) -> None:
+    (tmp_path / "messenger-config.yaml").write_text(f'{GOOD}{key}: "{written}"\n')
+    here = CommandLine(tmp_path)
+    here.ok("send", "--as", "ceo", "--to", "a1", "--summary", "one two three four five", "--content", "c")
+    found = [item["message"] for item in here("check", "--json").json["findings"]]
+    assert any(key in message for message in found)
+    assert here.ok("receive", "--agent", "a1", "--json").json["count"] == 1
+
+
 STYLES = constant(__file__, "STYLES", dict[str, str])
 EMPTY = (
     "",

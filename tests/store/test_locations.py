@@ -71,6 +71,16 @@ def test_a_name_that_is_too_long_is_refused_with_the_reason(place: str) -> None:
     assert refused.value.code is Code.TEAM_NOT_FOUND
 
 
+@pytest.mark.parametrize("odd", ["\0", "%00", "\ud800"])
+@pytest.mark.parametrize("place", ["a{}b", "~a{}b", "a{}b.db", "sqlite:///a{}b"])
+def test_a_location_that_names_no_file_is_refused(place: str, odd: str) -> None:
+    if odd == "%00" and "://" not in place:
+        pytest.skip("only an address spells characters so")
+    with pytest.raises(TeamError, match="no file can have the name") as refused:
+        open_team(place.format(odd))
+    assert refused.value.code is Code.TEAM_NOT_FOUND
+
+
 @pytest.mark.parametrize("place", [None, "crew", "crew.db"])
 def test_a_current_folder_that_is_gone_is_said(
     place: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
