@@ -60,6 +60,46 @@ def test_a_database_without_the_table_is_refused_and_left_alone(empty_place: str
     assert _tables(empty_place) == set()
 
 
+_CAME = ["z", "a", "m", "b", "y", "c"]
+
+
+@pytest.mark.parametrize("older", [0, 2500], ids=["small", "large"])
+def test_rows_of_one_second_are_handed_out_as_they_came(
+    tmp_path: Path, opened: Open, clock: FakeClock, older: int
+) -> None:
+    place = str(tmp_path / "team.db")
+    execute(place, SEED.format(more=""))
+    names = "INSERT INTO agent_message (message_id, sender, recipient, message_type, status, created_at)"
+    read = "'x', 'x', 'message', 'read', '2026-02-01 00:00:00'"
+    if older:
+        numbers = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {older})"
+        execute(place, f"{names} {numbers} SELECT 'old-' || i, {read} FROM n")
+    for name in _CAME:
+        execute(place, f"{names} VALUES ('{name}', 'a', 'b', 'message', 'pending', '2026-02-24 10:30:00')")
+    caller = Caller(opened(place, clock=clock), "b")
+    assert [one.message_id for one in caller.team.snapshot().messages if one.status == "pending"] == _CAME
+    poll = route(caller, {"ACTION": "poll", "RECIPIENT": "b"})
+    assert [one["message_id"] for one in poll["messages"]] == _CAME
+    assert [one.message_id for one in inbox.receive(caller, agent="b", mark_read=False).messages] == _CAME
+    assert [one.message_id for one in inbox.receive(caller, agent="b").messages] == _CAME
+
+
+@pytest.mark.parametrize("more", [" WITHOUT ROWID", " WITHOUT /* */ ROWID"])
+def test_a_table_without_numbers_of_rows_is_read(tmp_path: Path, opened: Open, clock: FakeClock, more: str) -> None:
+    place = str(tmp_path / "team.db")
+    execute(place, f"{SEED.format(more='').rstrip().rstrip(';')}{more}")
+    insert(place, "msg-001")
+    assert [one.message_id for one in opened(place, clock=clock).snapshot().messages] == ["msg-001"]
+
+
+def test_a_column_that_only_has_the_name_of_a_number_is_none(tmp_path: Path, opened: Open, clock: FakeClock) -> None:
+    place = str(tmp_path / "team.db")
+    execute(place, SEED.format(more=", RowId TEXT DEFAULT 'x'"))
+    insert(place, "msg-001")
+    insert(place, "msg-002")
+    assert len(opened(place, clock=clock).snapshot().messages) == 2
+
+
 _FEWER = "CREATE TABLE agent_message (message_id TEXT PRIMARY KEY, sender TEXT, recipient TEXT, status TEXT)"
 
 

@@ -148,6 +148,10 @@ class Connection(ABC):
         with closing(self._execute(statement, values)) as cursor:
             return list(cursor.fetchall())
 
+    def place_column(self, table: str) -> str:
+        """Return the column that numbers the rows of a table as they came; empty where the database has none."""
+        return ""
+
     def rows_among(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Return the rows that a statement ending in `IN` gives for these values, asked for some hundred at a time."""
         parts = [listed("value", values[start : start + _AT_ONCE]) for start in range(0, len(values), _AT_ONCE)]

@@ -40,19 +40,21 @@ class RowsState(Struct, frozen=True):
 
 
 def in_order(entries: Iterable[RowEntry]) -> list[Message]:
-    """Return every message, rows of other programs merged between ours by age."""
+    """Return every message, rows of other programs merged between ours by age, those of one moment as they came."""
     ours: list[tuple[int, Message]] = []
-    others: list[Message] = []
+    others: list[tuple[str, int, Message]] = []
     for entry in entries:
         if entry.message is not None and entry.arrival is not None:
             ours.append((entry.arrival, entry.message))
         elif entry.message is not None:
-            others.append(entry.message)
+            others.append((_age(entry.message), entry.row.place or 0, entry.message))
     ours.sort(key=lambda entry: entry[0])
+    # guard: rows-of-one-moment-as-they-came
+    others.sort(key=lambda entry: entry[:2])
     merged = [message for _, message in ours]
     if others:
         # Of ours and theirs with one moment ours comes first; ours keep their order, whatever their clocks said.
-        merged = list(merge(merged, sorted(others, key=_age), key=_age))
+        merged = list(merge(merged, [message for _, _, message in others], key=_age))
     return merged
 
 

@@ -55,7 +55,9 @@ Fitted = Callable[[Fields], FieldDict]
 
 
 class Row(NamedTuple):
-    """The columns of seed 003 as read: texts, numbers or None, and the note kept beside the row."""
+    """The columns of seed 003 as read: texts, numbers or None, the note kept beside the row, and its place among all
+    rows in the order in which they came, where the database tells.
+    """
 
     message_id: Any
     sender: Any
@@ -69,9 +71,10 @@ class Row(NamedTuple):
     max_retries: Any
     error_message: Any
     note: Any = None
+    place: Any = None
 
 
-COLUMNS = Row._fields[:-1]
+COLUMNS = Row._fields[:-2]
 """Names of the columns, in the order of seed 003."""
 
 

@@ -213,6 +213,7 @@ class Shape(Struct, frozen=True):
         refused: Statuses that the table was seen to refuse, as by a CHECK.
         hides_rows: Whether this role sees only the rows that policies of the database let it see.
         is_group: The condition for rows that are for several, in words that both databases take for an index.
+        place: The column that numbers rows in the order in which they came; empty where there is none.
     """
 
     types: Mapping[str, str]
@@ -227,6 +228,7 @@ class Shape(Struct, frozen=True):
     refused: AbstractSet[str] = frozenset()
     hides_rows: bool = False
     is_group: str = _is_group("recipient")
+    place: str = ""
 
     @property
     def id(self) -> str:
@@ -334,10 +336,11 @@ class Shape(Struct, frozen=True):
         """Return the select of all columns of `Row`, in no order."""
         parts = [self._read(name) for name in COLUMNS]
         where = f" WHERE {condition}" if condition else ""
+        place = self.place or "NULL"
         if not self.has_ours:
-            return f"SELECT {', '.join(parts)}, NULL FROM {MESSAGES}{where}"
+            return f"SELECT {', '.join(parts)}, NULL, {place} FROM {MESSAGES}{where}"
         joined = f"{MESSAGES} LEFT JOIN {NOTES} ON {NOTES}.message_id = {self.id}"
-        return f"SELECT {', '.join(parts)}, {NOTES}.note FROM {joined}{where}"
+        return f"SELECT {', '.join(parts)}, {NOTES}.note, {place} FROM {joined}{where}"
 
     def other_columns(self) -> str:
         """Return the select of the id and the columns we do not know, as texts where that is needed, of ids that
@@ -441,6 +444,7 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
         refused=refused,
         hides_rows=relation.hides_rows,
         is_group=_is_group(recipient),
+        place=connection.place_column(relation.name),
     )
 
 

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from team_console.store.backends.locked_files import kernel_locks, missing_locks_in
 from team_console.store.backends.presence_folder import PresentInFolder
-from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation
+from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, sql_name
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
@@ -52,6 +52,10 @@ SQLite finds a table whatever the case of its name is; but `bob_inbox` is not th
 
 _RELATION = """
 SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') AND lower(name) = :name
+"""
+_NUMBERED = """
+SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :table
+AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(:table) WHERE lower(name) = 'rowid')
 """
 _BEHIND = re.compile(r'\bFROM\s+"?(?P<name>\w+)', re.IGNORECASE)
 _REFERENCES = """
@@ -84,6 +88,15 @@ class SqliteConnection(Connection):
             Column(name, kind, is_key=bool(is_key), is_required=bool(is_required), is_filled=bool(is_filled))
             for name, kind, is_key, is_required, is_filled in found
         ]
+
+    def place_column(self, table: str) -> str:
+        """See `Connection.place_column`: a view has none, nor has a table that is kept by its key."""
+        if self.first(_NUMBERED, {"table": table}) is None:
+            return ""
+        with suppress(self.error):
+            self.first(f"SELECT rowid FROM {sql_name(table)} LIMIT 0")
+            return f"{sql_name(table)}.rowid"
+        return ""
 
     def refuses_row(self, error: Exception) -> bool:
         """See `Connection.refuses_row`: constraints, triggers that raise, values of another type."""
