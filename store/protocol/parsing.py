@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -21,6 +21,8 @@ from team_console.store.model.message import Fields, Message, per_message
 from team_console.store.model.names import canonical
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, KINDS, UNKNOWN, Family, MessageKind, RequestKind, kind_of
 from team_console.store.settings.team_config import TeamConfig
+
+T = TypeVar("T")
 
 CARRIERS = frozenset({"message", "broadcast"})
 """Types whose content may carry a sprint message."""
@@ -463,6 +465,11 @@ def when_created(message: Message) -> datetime:
     As texts, `12:00+02:00` would come after `10:45Z`, and what is no time after everything.
     """
     return message.created_at or EARLIEST
+
+
+def newest_first(stored: Iterable[T], when: Callable[[T], datetime]) -> list[T]:
+    """Return what stands in stored order with the newest first; of one moment, what came last comes first."""
+    return sorted(stored, key=when)[::-1]
 
 
 class PlacedMessage(Struct, frozen=True, eq=False, gc=False):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import ToolCall, why_in
-from team_console.store.protocol.parsing import when_created
+from team_console.store.protocol.parsing import newest_first, when_created
 from team_console.store.views.blocked import Blocked, blocked_times
 from team_console.store.views.rows import RequestRow, RequestState, RosterRow, View
 
@@ -49,8 +49,7 @@ def agent_page(view: View, name: str) -> AgentPage | None:
     others = [item for item in about if item.is_open and item not in with_reader]
     asked = {item.question.message_id for item in with_reader}
     said = [item for item in view.snapshot.messages if item.sender == name and item.message_id not in asked]
-    own = [item for item in about if item.asker == name]
-    own.sort(key=lambda item: when_created(item.question), reverse=True)
+    own = newest_first((item for item in about if item.asker == name), lambda item: when_created(item.question))
     told = (why for item in own if (why := why_in(item.question.payload)) is not None)
     ended = Counter(item.state for item in own if not item.is_open)
     return AgentPage(
@@ -58,7 +57,7 @@ def agent_page(view: View, name: str) -> AgentPage | None:
         open_with_reader=tuple(with_reader),
         open_with_others=tuple(others),
         told=view.inboxes.get(name, ()),
-        said=sorted(said, key=when_created, reverse=True),
+        said=newest_first(said, when_created),
         verdicts=tuple((state, ended[state]) for state in RequestState if ended[state]),
         blocked=blocked_times(own, view.now)[0].get(name),
         ran=next((why.calls for why in told if why.calls), ()),

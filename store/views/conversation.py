@@ -14,7 +14,7 @@ from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
-from team_console.store.protocol.parsing import parse_message, text_in, when_created
+from team_console.store.protocol.parsing import Order, parse_message, text_in, when_created
 from team_console.store.views.facts import halves_of, status_for
 from team_console.store.views.history import HistoryPage
 from team_console.store.views.rows import RequestRow
@@ -84,22 +84,25 @@ class _MessagesById:
 
     def __init__(self, messages: Iterable[Message]) -> None:
         self._by_id: dict[str, list[Message]] = {}
-        self._known: set[str] = set()
-        live = list(messages)
-        for message in live:
+        self._places: dict[str, int] = {}
+        for place, message in enumerate(messages):
             self._add(message)
-        self._known.update(ids_of(live))
+            self._places.setdefault(message.message_id, place)
 
     def _add(self, message: Message) -> None:
         for word in {*_quoted_ids(message), *filter(None, [message.broadcast_id])}:
             self._by_id.setdefault(word, []).append(message)
 
     def add(self, archived: Iterable[Message]) -> None:
-        """Add archived messages that are not known yet."""
+        """Add archived messages that are not known yet, the newest first."""
         for message in archived:
-            if message.message_id not in self._known:
-                self._known.add(message.message_id)
+            if message.message_id not in self._places:
+                self._places[message.message_id] = -len(self._places) - 1
                 self._add(message)
+
+    def order(self, message: Message) -> Order:
+        """Sorts by time, then by place in the store, archived ones before those in the queue."""
+        return when_created(message), self._places.get(message.message_id, 0)
 
     def naming(self, word: str) -> Sequence[Message]:
         """Return the messages that have this id or quote it."""
@@ -156,7 +159,7 @@ def gather_thread(
     return Thread(
         message=message,
         request_id=parse_message(message).request_id,
-        messages=tuple(sorted(messages.values(), key=when_created)),
+        messages=tuple(sorted(messages.values(), key=by_id.order)),
         copies=tuple(sorted(copies, key=lambda copy: copy.recipients)),
         live=frozenset(gathered.intersection(ids_of(live))),
         doubles=tuple(other for other in named if other is not message),
@@ -265,7 +268,14 @@ class Turn(Struct, frozen=True):
 def turns_of(thread: Thread, rows: Sequence[RequestRow]) -> Iterator[Turn]:
     """Yield one turn for each message, oldest first; the copies of a broadcast are one turn with a delivery each."""
     every = {message.message_id: message for message in (*thread.copies, *thread.messages)}
-    ordered = sorted(every.values(), key=lambda message: (when_created(message), message.broadcast_id or ""))
+    places: dict[str, int] = {}
+    for place, message in enumerate(thread.messages):
+        places.setdefault(message.broadcast_id or message.message_id, place)
+
+    def order(message: Message) -> Order:
+        return when_created(message), places[message.broadcast_id or message.message_id]
+
+    ordered = sorted(every.values(), key=order)
     for copies in gathered_copies(ordered):
         message, read = copies[0], parse_message(copies[0])
         chain = versions_of(rows, read.request_id) if read.opens is not None and read.request_id is not None else []

@@ -129,7 +129,8 @@ def history_as(
     for stretch in search(team, live, lambda message: query.fits(found(message))):
         problems.update(dict.fromkeys(stretch.problems))
         for message in stretch.messages:
-            place = places.get(id(message), -1)
+            # They come newest first: of the archived ones of one moment the one read first is the last.
+            place = places.get(id(message), -len(known) - 1)
             row = when_created(message), place, shape(message)
             # guard: another-of-an-id-is-shown
             key = (message.message_id, message.created)

@@ -159,7 +159,7 @@ def need_of(kind: RequestKind) -> Need:
 
 
 def action_items(facts: Facts) -> tuple[ActionItem, ...]:
-    """List what waits for the reader, the most urgent first; among equals what waits longest."""
+    """List what waits for the reader, the most urgent first; among equals what waits longest, then what came first."""
     unread = [entry for entry in facts.live if _is_mine(facts, entry.message)]
     twins = chain.from_iterable(facts.requests.twins.values())
     items = [
@@ -170,7 +170,7 @@ def action_items(facts: Facts) -> tuple[ActionItem, ...]:
         *_newest_reports(facts),
         *(_message_item(entry.message) for entry in unread if _is_plain(entry)),
     ]
-    return tuple(sorted(items, key=lambda item: (-item.score, item.since or EARLIEST, item.key)))
+    return tuple(sorted(items, key=lambda item: (-item.score, item.since or EARLIEST)))
 
 
 def _is_to_me(facts: Facts, message: Message) -> bool:

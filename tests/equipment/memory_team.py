@@ -149,7 +149,7 @@ class MemoryTeam(Team):
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         names = [agent] if agent else list(self._state.archives)
         unique = {archive.message_id: archive for name in names for archive in self._state.archives.get(name, ())}
-        newest = sorted(unique.values(), key=lambda message: message.created, reverse=True)
+        newest = sorted(unique.values(), key=lambda message: message.created)[::-1]
         start = int(cursor or 0)
         end = start + limit
         return Page(tuple(newest[start:end]), str(end) if end < len(newest) else None)

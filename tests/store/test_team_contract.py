@@ -90,6 +90,19 @@ def test_history_is_newest_first_paged_and_per_agent(team: Team) -> None:
     ]
 
 
+def test_archived_messages_of_one_moment_come_back_last_first_over_pages(team: Team) -> None:
+    messages = [make_message(n).with_changes(created="2026-02-24T10:30:00Z") for n in (3, 1, 5, 2, 4)]
+    put(team, *messages)
+    with team.transaction(actor="ceo", action="edit", wait=1.0) as tx:
+        for item in tx.everything():
+            tx.archive(item.recipients[0], item)
+        tx.record("edit")
+    first = team.history(limit=2)
+    second = team.history(limit=3, cursor=first.cursor)
+    seen = [message.message_id for page in (first, second) for message in page.messages]
+    assert seen == [message.message_id for message in reversed(messages)]
+
+
 def test_a_large_content_comes_back_from_its_reference_and_no_other_file_does(team: Team) -> None:
     with team.transaction(actor="ceo", action="send", wait=1.0) as tx:
         reference = tx.attach("большой".encode())

@@ -21,6 +21,7 @@ from team_console.store.model.clock import from_text, local_day
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.parsing import newest_first, when_created
 from team_console.store.protocol.verdicts import Seal
 from team_console.store.views.conversation import as_one, deliveries_of, gathered_copies
 from team_console.store.views.history import SearchStep, search
@@ -166,8 +167,7 @@ class HistoryListing(Listing[Message]):
         known.update(copy.message_id for copies in self._copies.values() for copy in copies)
         new = [message for message in live if message.message_id not in known]
         new = [message for message in new if self.query.fits(self.found_in(message))]
-        new.sort(key=lambda message: message.created, reverse=True)
-        self.all = (*self._as_rows(new), *(self._renewed(row, states) for row in self.all))
+        self.all = (*self._as_rows(newest_first(new, when_created)), *(self._renewed(row, states) for row in self.all))
 
     def _as_rows(self, messages: Iterable[Message]) -> Iterator[Message]:
         """Yield the messages, those of one broadcast as one, whose copies are remembered."""

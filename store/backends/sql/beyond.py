@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from team_console.store.backends.sql.connection import Connection, listed
-from team_console.store.backends.sql.history import archived_row, page, places_in
+from team_console.store.backends.sql.history import archived_stretch, places_in
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, NOTES, Shape
 from team_console.store.backends.sql.window import over, read_notes
 from team_console.store.contract.team import COUNTED, Beyond, Page
 from team_console.store.model.clock import from_text
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status, addressees
 from team_console.store.model.names import spellings
 from team_console.store.protocol.parsing import when_created
@@ -72,29 +74,35 @@ def older_page(connection: Connection, shape: Shape, reader: RowReader, *, curso
         TeamError: `INVALID_FIELD` for a text that is no cursor.
     """
     in_archive, in_table = (None, None) if cursor is None else places_in(cursor, tuple[str | None, str | None])
-    read = Page((), None)
+    archived: list[tuple[str, Message | Problem]] = []
     if shape.has_ours and in_archive != "":
-        read = page(connection, agent=None, cursor=in_archive, limit=limit)
+        archived = archived_stretch(connection, agent=None, behind=in_archive, limit=limit + 1)
     rows = [] if in_table == "" else _rows_behind(connection, shape, reader, in_table, limit + 1)
-    archived, taken = list(read.messages), list[Message]()
+    taken, problems = list[Message](), list[Problem]()
     of_archive = of_table = 0
     while len(taken) < limit and (of_archive < len(archived) or of_table < len(rows)):
-        is_row = of_archive == len(archived) or (
-            of_table < len(rows) and when_created(rows[of_table][1]) >= when_created(archived[of_archive])
-        )
-        taken.append(rows[of_table][1] if is_row else archived[of_archive])
-        of_table, of_archive = of_table + is_row, of_archive + (not is_row)
-    if of_archive == len(archived):
-        in_archive = read.cursor or ""
-    elif of_archive:
-        last = archived_row("", archived[of_archive - 1], n=0)
-        in_archive = json.dumps([last["created"], last["message_id"]])
-    if of_table == len(rows) <= limit:
-        in_table = ""
-    elif of_table:
-        in_table = rows[of_table - 1][0]
+        past = archived[of_archive][1] if of_archive < len(archived) else None
+        row = rows[of_table][1] if of_table < len(rows) else None
+        if isinstance(past, Problem):
+            problems.append(past)
+            of_archive += 1
+        elif past is not None and (row is None or when_created(row) < when_created(past)):
+            taken.append(past)
+            of_archive += 1
+        elif row is not None:
+            taken.append(row)
+            of_table += 1
+    in_archive = _reached(archived, of_archive, limit, in_archive)
+    in_table = _reached(rows, of_table, limit, in_table)
     following = None if (in_archive, in_table) == ("", "") else json.dumps([in_archive, in_table])
-    return Page(tuple(taken), following, read.problems)
+    return Page(tuple(taken), following, tuple(problems))
+
+
+def _reached(stretch: Sequence[tuple[str, object]], taken: int, limit: int, before: str | None) -> str | None:
+    """Return the place of the last one that was taken, empty behind the last of all."""
+    if taken == len(stretch) <= limit:
+        return ""
+    return stretch[taken - 1][0] if taken else before
 
 
 def _rows_behind(

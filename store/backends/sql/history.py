@@ -61,29 +61,42 @@ def page(connection: Connection, *, agent: str | None, cursor: str | None, limit
     Raises:
         TeamError: `INVALID_FIELD` for a text that is no cursor.
     """
-    conditions, values = ["1 = 1"], {"limit": limit + 1, "agent": agent}
-    if agent is not None:
-        conditions.append("agent = :agent")
-    if cursor is not None:
-        conditions.append("(created, message_id) < (:created, :message_id)")
-        values["created"], values["message_id"] = places_in(cursor, tuple[str, str])
-    order = "ORDER BY created DESC, message_id DESC"
-    latest = f"""
-        SELECT created, message_id, n, record FROM {ARCHIVE} WHERE n IN (
-            SELECT max(n) FROM {ARCHIVE} WHERE {" AND ".join(conditions)}
-            GROUP BY created, message_id {order} LIMIT :limit
-        ) {order}
+    rows = archived_stretch(connection, agent=agent, behind=cursor, limit=limit + 1)
+    read = [row for _, row in rows[:limit]]
+    messages = tuple(row for row in read if isinstance(row, Message))
+    problems = tuple(row for row in read if isinstance(row, Problem))
+    return Page(messages, rows[limit - 1][0] if len(rows) > limit else None, problems)
+
+
+def archived_stretch(
+    connection: Connection, *, agent: str | None, behind: str | None, limit: int
+) -> list[tuple[str, Message | Problem]]:
+    """Return at most so many archived messages, newest first, each with its place; a problem for a row that is none.
+
+    Of one moment, what was archived last comes first; of a message in several archives its last row counts.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for a text that is no place.
     """
-    rows = connection.rows(latest, values)
-    messages, problems = [], []
-    for _, message_id, n, record in rows[:limit]:
-        message = archived_message(record)
-        if message is not None:
-            messages.append(message)
-        else:
-            text = f"archive row {n} is no message"
-            problems.append(Problem("DAMAGED_ARCHIVE", "warning", message_id, text, "Look at the row by hand."))
-    return Page(tuple(messages), json.dumps(rows[limit - 1][:2]) if len(rows) > limit else None, tuple(problems))
+    values: dict[str, Any] = {"limit": limit}
+    if agent is not None:
+        conditions, values["agent"] = ["agent = :agent"], agent
+    else:
+        same = "later.created = row.created AND later.message_id = row.message_id"
+        conditions = [f"NOT EXISTS (SELECT 1 FROM {ARCHIVE} AS later WHERE {same} AND later.n > row.n)"]
+    if behind is not None:
+        conditions.append("(created, n) < (:created, :n)")
+        values["created"], values["n"] = places_in(behind, tuple[str, int])
+    wanted = f"""
+        SELECT created, n, message_id, record FROM {ARCHIVE} AS row WHERE {" AND ".join(conditions)}
+        ORDER BY created DESC, n DESC LIMIT :limit
+    """
+    found: list[tuple[str, Message | Problem]] = []
+    for created, n, message_id, record in connection.rows(wanted, values):
+        text = f"archive row {n} is no message"
+        damage = Problem("DAMAGED_ARCHIVE", "warning", message_id, text, "Look at the row by hand.")
+        found.append((json.dumps([created, n]), archived_message(record) or damage))
+    return found
 
 
 def places_in(cursor: str, sort: type[PlacesT]) -> PlacesT:
