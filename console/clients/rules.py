@@ -9,8 +9,10 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from team_console.console.clients.session_files import Data
-from team_console.console.clients.shell import Command, commands_in
-from team_console.console.clients.shell_programs import UNKNOWN, path_in
+from team_console.console.clients.shell import commands_in
+from team_console.console.clients.shell_command import WRITES_FILE, Command
+from team_console.console.clients.shell_programs import path_in
+from team_console.console.clients.shell_values import UNKNOWN
 
 _OURS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
 
@@ -82,6 +84,7 @@ _CLIENTS_OWN = (".claude/plans", ".claude/projects", ".codex/memories")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 _ALL_WRITTEN = frozenset(
     [
+        WRITES_FILE,
         "tee",
         "touch",
         "mkdir",
@@ -167,7 +170,9 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
             return any(_is_outside(path, project) for path in (*paths, *_written(commands, project)))
         if rule == "settings and hooks":
             return any(_is_guarded(path, project) for path in (*paths, *_written(commands, project)))
-        if rule == "network" and any(path.startswith(_SOCKETS) for found in commands for path in found.targets):
+        if rule == "network" and any(
+            found.words[0] == WRITES_FILE and found.words[1].startswith(_SOCKETS) for found in commands
+        ):
             return True
         if rule in _COMMANDS:
             wanted = _COMMANDS[rule]
@@ -239,7 +244,7 @@ def _written(commands: list[Command], project: str) -> Iterator[str]:
         rest += _named_by_option(_WRITTEN_BY_OPTION.get(name, ()), words)
         # guard: unknown-folder-may-be-the-project
         folder = found.folder if UNKNOWN not in found.folder else project
-        yield from (_real(folder, path) for path in (*found.targets, *rest) if UNKNOWN not in path)
+        yield from (_real(folder, path) for path in rest if UNKNOWN not in path)
 
 
 def _named_by_option(options: Collection[str], words: list[str]) -> Iterator[str]:

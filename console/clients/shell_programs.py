@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 
-UNKNOWN = "\0"
-"""Stands in a word for what is known only when it runs: no word of a shell can have it."""
+from team_console.console.clients.shell_values import UNKNOWN
+
 Started = list[str] | str
 """The words of a command, or a text for a shell."""
 
@@ -22,6 +23,8 @@ def _table(rows: str) -> dict[str, list[str]]:
 SHELLS = frozenset(["bash", "sh", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash"])
 READERS = SHELLS | {"at", "batch"}
 """Programs that run what they read, where no argument says what to run."""
+READ = "-"
+"""Stands for the file from which a shell reads what it runs, also where another command fills it."""
 _OF_DOCKER = """
     -a -c -e -h -l -m -p -u -v -w --add-host --annotation --attach --blkio-weight --cap-add --cap-drop --cgroup-parent
     --cgroupns --cidfile --cpu-period --cpu-quota --cpu-shares --cpus --cpuset-cpus --cpuset-mems --detach-keys --device
@@ -350,34 +353,27 @@ def started_by(words: list[str]) -> Iterator[Started]:
         if path in _STARTERS and not (path == "command" and words[1:2] and re.match(r"-p*[vV]", words[1])):
             start = _command_at(words, at, _STARTERS[path])
             yield words[start:]
-            for option in _PROGRAM_OPTIONS.get(path, ()):
-                programs = [word for key, _, word in (word.partition("=") for word in words[at:start]) if key == option]
-                programs += [words[place + 1] for place in range(at, start - 1) if words[place] == option]
-                yield from ([program, *words[start:]] for program in programs if program)
+            for word, behind in pairwise(words[at:start]):
+                option, equals, value = word.partition("=")
+                if option in _PROGRAM_OPTIONS.get(path, ()):
+                    yield [value if equals else behind, *words[start:]]
             if start < len(words) and _IS_LATER_OPTION.match(words[start - 1]):
                 yield words[start + 1 :]  # behind an option of a later version that takes a word
 
 
-def reads_commands(words: Sequence[str]) -> bool:
-    """Return whether a command runs what it reads from standard input or from a file that another command fills."""
-    if words[0] in ("source", "."):
-        return any(UNKNOWN in word or word.startswith("/dev/") for word in words[1:2])
-    if words[0] not in READERS or any(re.match(r"-\w*c$", word) for word in words[1:]):
-        return False
-    start = _behind_options(words, 1, _OF_SHELLS)
-    file = words[start] if start < len(words) and words[0] in SHELLS else ""
-    return (
-        file in ("", "-", "/dev/stdin") or UNKNOWN in file or any(re.match(r"-\w*s", word) for word in words[1:start])
-    )
-
-
 def script_of(words: Sequence[str]) -> str:
-    """Return the file that a shell is told to run; empty for none."""
-    if words[0] in ("source", "."):
-        return "".join(words[1:2])
-    if words[0] not in SHELLS or any(re.match(r"-\w*[cns]\w*$", word) for word in words[1:]):
+    """Return the file that a shell is told to run, `READ` for what it reads; empty for none."""
+    name, start = words[0], 1
+    if name in READERS:
+        if any(re.match(r"-\w*[cn]\w*$", word) for word in words[1:]):
+            return ""
+        start = _behind_options(words, 1, _OF_SHELLS)
+        if name not in SHELLS or not words[start:] or any(re.match(r"-\w*s", word) for word in words[1:start]):
+            return READ
+    elif name not in ("source", "."):
         return ""
-    return "".join(words[_behind_options(words, 1, _OF_SHELLS) :][:1])
+    file = "".join(words[start : start + 1])
+    return READ if UNKNOWN in file or file.startswith("/dev/") else file
 
 
 def behind_options_of_read(words: Sequence[str]) -> int:
@@ -468,10 +464,13 @@ def _last_takes(word: str, takes: Collection[str]) -> bool:
 
 # What programs print.
 
-DECLARING = frozenset(("declare", "local", "typeset"))
 READING = frozenset(("read", "mapfile", "readarray"))
-SILENT = frozenset(("alias", "cd", "exit", "export", "false", "for", "readonly", "set", "shift", "test", "true"))
-SILENT |= DECLARING | READING | {"[", ":", "break", "continue", "mkdir", "return", "sleep", "touch", "unset"}
+SILENT = frozenset(("alias", "cd", "exit", "export", "false", "readonly", "set", "shift", "test", "true"))
+SILENT |= (
+    {"declare", "local", "typeset"}
+    | READING
+    | {"[", ":", "break", "continue", "mkdir", "return", "sleep", "touch", "unset"}
+)
 """Programs that print nothing."""
 
 _DIRECTIVE = re.compile(r"%[-\d]*[sbq]")

@@ -1,7 +1,11 @@
-"""Parser of texts for a shell: tree-sitter with the grammar of bash, at a third of what importing both would cost."""
+"""Trees of texts for a shell: tree-sitter with the grammar of bash, at a third of what importing both would cost.
+
+Here-documents are taken out of a text before it is parsed, for the grammar reads several of one line wrongly.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib.machinery import PathFinder
 
@@ -12,6 +16,19 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node, Tree
 
+_LARGEST = 6_000
+"""Characters of the largest text that is parsed, without white space and here-documents: a text made for it takes time
+and memory with the square of them."""
+_MOST_FAILED = 40_000
+"""Characters that are parsed in vain, altogether."""
+_MOST_HERE_DOCUMENTS = 100
+"""Here-documents, and what only looks like one, altogether."""
+_JOINED_BEGINNING = re.compile(r"^[ \t]*(?:\\\n[ \t]*)+", re.MULTILINE)
+"""Joined lines of which the first is empty: the grammar would join them with the line before."""
+_COPROC = re.compile(r"(?<![^\s;&|(])coproc[ \t]+(?:[A-Za-z_]\w*[ \t]+)?(?=[{(])")
+"""Begins a block that the grammar does not know as one."""
+_HERE_DOCUMENT = re.compile(r"(?<!<)<<(-?)(?![<=])[ \t]*((?:\\.|'[^'\n]*'|\"[^\"\n]*\"|[^\s;&|<>()'\"\\])+)")
+_LEFT = "heredoc_redirect"
 _PARSERS: list[Any] = []
 
 
@@ -22,15 +39,6 @@ def parse(source: bytes) -> Tree:
         _PARSERS.append(binding.Parser(binding.Language(_extension("tree_sitter_bash").language())))
     tree: Tree = _PARSERS[0].parse(source)
     return tree
-
-
-def nodes_in(root: Node) -> Iterator[Node]:
-    """Yield every node that has children."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += (child for child in node.children if child.child_count)
 
 
 def _extension(package: str) -> Any:
@@ -46,12 +54,101 @@ def _extension(package: str) -> Any:
     return module
 
 
-def is_read(node: Node) -> bool:
-    """Return whether a redirection says what a command reads."""
-    is_input = node.type == "file_redirect" and any(child.type[:1] == "<" for child in node.children)
-    return is_input or node.type == "herestring_redirect"
+class ParsedText:
+    """A text for a shell and its tree.
+
+    Attributes:
+        number: Tells its nodes from those of other texts.
+        source: The text without its here-documents.
+        documents: Place of the operator in the source -> the here-document, and whether it is quoted.
+        root: The whole tree.
+        redirections: From files and into files, and here-documents that were not taken out.
+        is_whole: Whether the tree has all of the text.
+    """
+
+    def __init__(self, number: int, source: bytes, documents: dict[int, tuple[str, bool]]) -> None:
+        self.number, self.source, self.documents = number, source, documents
+        self.root = parse(source).root_node
+        self.redirections = [node for node in _nodes_in(self.root) if node.type in ("file_redirect", _LEFT)]
+        self.is_whole = not self.root.has_error and all(node.type != _LEFT for node in self.redirections)
+
+    def text_of(self, node: Node) -> str:
+        """Return what stands in the source for a node."""
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
-def stands_for_file(node: Node) -> bool:
-    """Return whether an argument is what other commands print."""
-    return node.type == "process_substitution" and node.children[0].type[:1] == "<"
+class TextParser:
+    """Parses texts for a shell, until that takes too long: what it parses has a largest size."""
+
+    def __init__(self) -> None:
+        self._texts = self._failed = self._documents = 0
+
+    def parse(self, text: str) -> ParsedText | None:
+        """Return the tree of a text; None where it would take too long."""
+        text = _JOINED_BEGINNING.sub(lambda match: match[0].replace("\\\n", "  "), text)
+        text = _COPROC.sub(lambda match: " " * len(match[0]), text)
+        plain: set[int] = set()  # operators that after all begin no here-document
+        while True:
+            source, documents = self._without_documents(text, plain)
+            size = sum(map(len, source.split()))
+            # guard: shell-large-text-cut
+            if size > _LARGEST or self._documents > _MOST_HERE_DOCUMENTS or self._failed > _MOST_FAILED:
+                return None
+            self._texts += 1
+            places = {len(_encoded(source[:at])): at for at in documents}
+            by_byte = {byte: documents[at] for byte, at in places.items()}
+            parsed = ParsedText(self._texts, _encoded(source), by_byte)
+            operators = {child.start_byte for node in parsed.redirections for child in node.children}
+            wrong = next((at for byte, at in places.items() if byte not in operators), None)
+            if wrong is None:
+                self._failed += 0 if parsed.is_whole else size
+                return parsed
+            plain.add(wrong)
+
+    def _without_documents(self, text: str, plain: set[int]) -> tuple[str, dict[int, tuple[str, bool]]]:
+        """Blank out the here-documents of a text.
+
+        Args:
+            plain: Places where no here-document begins, though it looks so.
+
+        Returns:
+            The text; place of each operator -> what it reads, and whether that is quoted.
+        """
+        pieces: list[str] = []
+        documents: dict[int, tuple[str, bool]] = {}
+        at = 0
+        while at < len(text):
+            end = text.find("\n", at) + 1 or len(text)
+            while text.endswith("\\\n", at, end) and end < len(text):
+                end = text.find("\n", end) + 1 or len(text)
+            behind = end
+            for match in _HERE_DOCUMENT.finditer(text, at, end):
+                word = re.sub(r"['\"\\]", "", match[2])
+                if match.start() in plain or self._documents > _MOST_HERE_DOCUMENTS:
+                    continue
+                self._documents += 1
+                tabs = r"\t*" if match[1] else ""
+                ending = re.compile(rf"^{tabs}{re.escape(word)}$", re.MULTILINE).search(text, behind)
+                if ending is None:
+                    continue
+                documents[match.start()] = text[behind : ending.start()], word != match[2]
+                behind = min(ending.end() + 1, len(text))
+                operator = f"<<{match[1]}"
+                pieces += [text[at : match.start()], "<".ljust(len(operator))]
+                at = match.start() + len(operator)
+            pieces += [text[at:end], " " * (behind - end)]
+            at = behind
+        return "".join(pieces), documents
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _nodes_in(root: Node) -> Iterator[Node]:
+    """Yield every node that has children."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += (child for child in node.children if child.child_count)

@@ -1,0 +1,102 @@
+"""Values in a text for a shell: every one that each of its variables ever had.
+
+Whatever carries text from one place to another is a variable: those of the shell, what a pipeline or a substitution
+prints, what a function reads, what a file is filled with. One keeps every value that it ever had, since which one holds
+where a command stands may depend on what runs; and a command is tried with each of them. What cannot be known may be
+any word: the program or the subcommand of an action, where the other words name it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+UNKNOWN = "\0"
+"""Stands in a word for what is known only when it runs: no word of a shell can have it."""
+BETWEEN_FIELDS = "\2"
+"""Stands between the fields that one word becomes."""
+_BETWEEN_WORDS = "\1"
+"""Stands between the words of a command that is kept as one text."""
+SPLIT, QUOTED, LIST = " ", '"', "@"
+"""How a value is used: split at white space, as one field, or with the fields of a list."""
+_USE = re.compile("\3(.)([^\4]*)\4")
+"""A variable in a word, between two signs that no text has: how its value is used, and its name."""
+_MOST_VALUES = 64
+"""Values that one variable keeps, and choices of values that are tried in one command."""
+_DEEPEST = 16
+"""Variables within the values of variables that are followed."""
+
+
+def use_of(name: str, how: str = QUOTED) -> str:
+    """Return what stands in a word for the value of a variable."""
+    return f"\3{how}{name}\4"
+
+
+class Variables(dict[str, list[str]]):
+    """Variables of a text for a shell, each with its values, and how much work may still be spent on them.
+
+    Attributes:
+        budget: How many characters may still be worked on.
+        has_news: Whether one got a new value since this was last set to False.
+        takes_unknown: Whether one without a value counts as known only when the text runs.
+    """
+
+    def __init__(self, budget: int, folder: str) -> None:
+        super().__init__(HOME=[os.path.expanduser("~")], PWD=[folder], IFS=[" "])
+        self.budget = budget
+        self.has_news = self.takes_unknown = False
+
+    def add(self, names: Iterable[str], value: str) -> None:
+        """Give variables a further value; an empty name stands for none."""
+        for name in filter(None, names):
+            known = self.setdefault(name, [])
+            if value not in known and self.budget > 0:
+                known.append(value)
+                del known[:-_MOST_VALUES]
+                self.has_news = True
+
+    def add_arguments(self, arguments: Sequence[str]) -> None:
+        """Set `$0`, `$1` and so on."""
+        for number, argument in enumerate(arguments[:10]):
+            self.add((str(number),), argument)
+        self.add(("@", "*"), BETWEEN_FIELDS.join(arguments[1:]))
+
+    def shift_arguments(self) -> None:
+        """Leave out each number of arguments, since a shell may do so again and again."""
+        for value in self.get("@", [])[:]:
+            fields = value.split(BETWEEN_FIELDS)
+            for first in range(1, len(fields[:10])):
+                self.add_arguments(["", *fields[first:]])
+
+    def expanded(self, words: Sequence[str]) -> Iterator[list[str]]:
+        """Yield the fields of words, once for each choice among the values that their variables have.
+
+        Before all values are known there is no choice for a variable without one.
+        """
+        choices, count = [(_BETWEEN_WORDS.join(words), 0)], 0
+        while choices and count < _MOST_VALUES:
+            line, level = choices.pop()
+            self.budget -= len(line)
+            use = _USE.search(line)
+            if use is None:
+                count += 1
+                parted = [word.split(BETWEEN_FIELDS) for word in line.split(_BETWEEN_WORDS)]
+                yield [field for fields in parted for field in fields if field or len(fields) == 1]
+                continue
+            is_followed = level <= _DEEPEST and self.budget > 0
+            values = self.get(use[2]) if is_followed else None
+            if not values and (self.takes_unknown or not is_followed):
+                values = [UNKNOWN]
+            choices += ((line.replace(use[0], _as_used(value, use[1])), level + 1) for value in values or ())
+
+
+def _as_used(value: str, how: str) -> str:
+    """Return what a value becomes in a word; a variable in it is used as the whole value is."""
+    if how == LIST:
+        return value
+    if how == QUOTED:
+        value = value.replace(BETWEEN_FIELDS, " ")
+    else:
+        value = re.sub(r"\s+", BETWEEN_FIELDS, value) or BETWEEN_FIELDS
+    return re.sub("\3.", f"\3{how}", value)

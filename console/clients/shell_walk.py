@@ -1,0 +1,297 @@
+"""Commands as they stand in the tree of a text for a shell, before their variables have values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from team_console.console.clients.shell_command import WRITES_FILE
+from team_console.console.clients.shell_programs import path_in
+from team_console.console.clients.shell_tree import ParsedText
+from team_console.console.clients.shell_values import BETWEEN_FIELDS, LIST, QUOTED, SPLIT, UNKNOWN, Variables, use_of
+
+TYPE_CHECKING = False  # `typing` would cost each event 5 ms
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+READS_FILE, SETS_EACH = "<", "for"
+"""Stand for the programs of a redirection from a file, and of the beginning of a loop."""
+_INNER_SHELLS = frozenset(("subshell", "command_substitution", "process_substitution"))
+_STATEMENTS = frozenset(("pipeline", "redirected_statement", "command", "command_substitution"))
+_RUN_BY_OTHERS = re.compile(r"(?:\w+_)?(?:COMMAND|EDITOR|PAGER|VISUAL|ASKPASS|EXTERNAL_DIFF)$|PS\d$")
+"""Variables whose value other programs run."""
+_NAMING = re.compile(r"(?:declare|local|typeset) -\w*n")
+"""Begins a declaration that makes a variable another name of one."""
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
+_ESCAPED_IN_QUOTES = re.compile(r"\\([$`\"\\\n])")
+_ESCAPED_IN_BACKQUOTES = re.compile(r"\\([$`\\])")
+_BACKQUOTED = re.compile(r"`((?:\\.|[^`\\])*)`", re.DOTALL)
+_VARIABLE = re.compile(r"\$\{?(\w+|[@*])(\[[^\]]*\])?(:?[-=+?])?")
+_ANSI = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.DOTALL)
+_ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
+
+
+class CommandInText:
+    """A command as it stands in a text, before its variables have values.
+
+    Attributes:
+        words: With the uses of variables in them.
+        reads: The variable that has what it reads; empty where nobody knows.
+        outputs: Those that keep what it prints: for the next of its pipeline, for a file, and of the substitution, the
+            function and the command that runs its text, in which it stands.
+        folder: In which it runs.
+        depth: In how many texts its own text is.
+        tried: What it became already.
+    """
+
+    def __init__(self, words: list[str], reads: str, outputs: tuple[str, ...], folder: str, depth: int) -> None:
+        self.words, self.reads, self.outputs, self.folder, self.depth = words, reads, outputs, folder, depth
+        self.tried: set[tuple[str, ...]] = set()
+
+    def starts(self, words: list[str]) -> CommandInText:
+        """Return a command that this one starts, which reads and prints where this one does."""
+        return CommandInText(words, self.reads, self.outputs, self.folder, self.depth + 1)
+
+
+class TextWalk:
+    """A walk over the tree of one text.
+
+    Attributes:
+        commands: Those that it found.
+        folder: In which the next command runs.
+    """
+
+    def __init__(self, parsed: ParsedText, variables: Variables, run_by: CommandInText) -> None:
+        self.commands: list[CommandInText] = []
+        self.folder, self._depth, self._outer = run_by.folder, run_by.depth + 1, run_by.outputs
+        self._parsed, self._variables = parsed, variables
+
+    def visit(self, node: Node, reads: str, outputs: tuple[str, ...] = ()) -> None:
+        """Note the commands and the assignments in a node: what a command holds is found before it.
+
+        Args:
+            reads: The variable that has what the node reads; empty where nobody knows.
+            outputs: The variables that keep what it prints.
+        """
+        kind, folder, outer = node.type, self.folder, self._outer
+        reads, outputs = self._streams_of(node, reads, outputs)
+        self._note_backquotes(node, reads)
+        children = [child for child in node.children if child.child_count]
+        for number, child in enumerate(children, 1):
+            if kind != "pipeline":
+                self.visit(child, reads, outputs)
+                continue
+            passed_on = f"{self._name_of('|', node)}/{number}"
+            self.visit(child, reads, outputs if number == len(children) else (passed_on,))
+            reads = passed_on
+        if kind in ("command", "declaration_command"):
+            self._note_command(node, reads, outputs)
+        elif kind == "variable_assignment":
+            self._note_assignment(node)
+        elif kind == "for_statement":
+            words = self._words([*node.children_by_field_name("variable"), *node.children_by_field_name("value")])
+            self._note([SETS_EACH, *words], reads, outputs)
+        elif kind == "file_redirect":
+            self._note_redirection(node, reads, outputs)
+        elif kind == "herestring_redirect":
+            self._variables.add((reads,), " ".join(self._words(node.children[1:])))
+        if kind in _INNER_SHELLS:
+            self.folder = folder
+        self._outer = outer
+
+    def _streams_of(self, node: Node, reads: str, outputs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+        """Return the variable that has what a node itself reads, and those that keep what it prints."""
+        kind = node.type
+        if kind == "function_definition":
+            name = f"{''.join(map(self._text, node.children_by_field_name('name')))}()"
+            self._variables.setdefault(name, [])
+            self._outer, reads, outputs = (name,), f"{name}<", ()
+        if kind == "command_substitution":
+            outputs = (self._name_of("$", node),)
+        elif not outputs and kind in _STATEMENTS:
+            outputs = (self._name_of("|", node), *self._outer)
+        if any(_is_read(child) or (kind == "command" and _stands_for_file(child)) for child in node.children):
+            reads = self._name_of("<", node)
+        if kind == "process_substitution":
+            # What stands for the file is read, or filled, by the command around it.
+            return (reads, (reads,)) if _stands_for_file(node) else (outputs[0] if outputs else "", ())
+        return reads, outputs
+
+    def _name_of(self, kind: str, node: Node) -> str:
+        """Return the variable that keeps what a pipeline or a substitution prints, or a redirection reads."""
+        return f"{kind}{self._parsed.number}/{node.start_byte}"
+
+    def _note(self, words: list[str], reads: str = "", outputs: tuple[str, ...] = ()) -> None:
+        self.commands.append(CommandInText(words, reads, outputs, self.folder, self._depth))
+
+    def _note_backquotes(self, node: Node, reads: str) -> None:
+        """Note what stands between backquotes that the grammar does not know."""
+        text = self._text(node) if node.type in ("command_substitution", "expansion") else ""
+        if node.type == "expansion":
+            for piece in _BACKQUOTED.findall(text):
+                self._note(["eval", piece], reads)
+        elif text[:1] == "`" and "\\`" in text:
+            self._note(["eval", _ESCAPED_IN_BACKQUOTES.sub(r"\1", text[1:-1])], reads)
+
+    def _note_command(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
+        parts: list[Node] = []
+        for child in node.children:
+            if child.type == "command_name":
+                parts += child.children or [child]
+            elif "redirect" not in child.type and child.type not in ("$", "variable_assignment"):
+                parts.append(child)
+        if node.parent is not None and node.parent.type == "redirected_statement":
+            # The grammar takes words behind a redirection for more files.
+            files = [child.children_by_field_name("destination") for child in node.parent.children]
+            parts += [word for words in files for word in words[1:]]
+        words = self._words(parts)
+        self._note(words, reads, outputs)
+        if words == ["cd"]:
+            self.folder = path_in(self.folder, "~")
+        elif words[1:] and words[0] in ("cd", "pushd"):
+            self.folder = path_in(self.folder, next(self._variables.expanded(words), [UNKNOWN])[-1])
+
+    def _note_assignment(self, node: Node) -> None:
+        named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if named is None:
+            return
+        name = self._text(named)
+        base, bracket, _ = name.partition("[")
+        is_list = value is not None and value.type == "array"
+        fields = self._words(value.children[1:-1]) if value is not None and is_list else []
+        text = BETWEEN_FIELDS.join(fields) if is_list or value is None else self._word(value, is_quoted=True)
+        declared = node.parent if node.parent is not None and node.parent.type == "declaration_command" else None
+        if declared is not None and _NAMING.match(self._text(declared)):
+            text = use_of(text)
+        if node.children[1].type == "+=":
+            text = (BETWEEN_FIELDS if is_list else "").join((*self._variables.get(base, [])[-1:], text))
+        self._variables.add((base, name, f"{base}[]") if bracket else (base,), text)
+        for number, field in enumerate(fields):
+            self._variables.add((f"{base}[{number}]", f"{base}[]"), re.sub(r"^\[[^\]]*\]=", "", field))
+        if _RUN_BY_OTHERS.match(base):
+            self._note(["eval", text.removeprefix("!")])
+
+    def _note_redirection(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
+        operator = next((child for child in node.children if "<" in child.type or ">" in child.type), None)
+        if operator is None:
+            return
+        files = node.children_by_field_name("destination")[:1]
+        if ">" in operator.type:
+            self._note([WRITES_FILE, *self._words(files)], reads, outputs)
+            return
+        for child in node.children:
+            if child.type == "file_descriptor":  # which others read later, as `<&4`
+                self._variables.add((f"&{self._text(child)}",), use_of(reads))
+        if operator.start_byte in self._parsed.documents:
+            self._note_document(*self._parsed.documents[operator.start_byte], reads)
+        elif operator.type == "<&":
+            self._variables.add((reads,), use_of(f"&{''.join(self._words(files))}"))
+        elif self._parsed.source[: operator.start_byte].endswith(b"<<"):  # a here-string the grammar does not know
+            self._variables.add((reads,), " ".join(self._words(files)))
+        elif files and files[0].type != "process_substitution":
+            self._note([READS_FILE, *self._words(files)], reads, outputs)
+
+    def _note_document(self, document: str, is_quoted: bool, reads: str) -> None:
+        """Note what is read from a here-document, and what is expanded in it."""
+        self._variables.add((reads,), document)
+        if not is_quoted and ("$" in document or "`" in document):
+            # What is expanded there is what is in a string, too; quotes mean something only within what is expanded.
+            for mark in "' ":
+                self._note(["eval", f': "{document.replace(chr(34), mark)}"'])
+
+    # Words: what they are but for the values of variables.
+
+    def _text(self, node: Node) -> str:
+        return self._parsed.text_of(node)
+
+    def _words(self, nodes: Sequence[Node]) -> list[str]:
+        """Return words; what only a joined line parts is one."""
+        words: list[str] = []
+        end = -1
+        for node in nodes:
+            between = self._parsed.source[end : node.start_byte].replace(b"\\\n", b"")
+            if end < 0 or between or end > node.start_byte:
+                words.append("")
+            end = node.end_byte
+            words[-1] += self._word(node)
+        return words
+
+    def _word(self, node: Node, *, is_quoted: bool = False) -> str:
+        """Return what a node becomes in a word.
+
+        Args:
+            is_quoted: Whether it becomes one field, as within quotes.
+        """
+        kind, text = node.type, self._text(node)
+        if kind in ("concatenation", "string", "translated_string"):
+            whole = self._joined(node, is_quoted=is_quoted or kind == "string")
+            return _braced(whole, text) if kind == "concatenation" else whole
+        if kind in ("simple_expansion", "expansion"):
+            return self._variable(node, text, QUOTED if is_quoted else SPLIT)
+        if kind == "command_substitution":
+            return use_of(self._name_of("$", node), QUOTED if is_quoted else SPLIT)
+        if kind in ("process_substitution", "arithmetic_expansion"):
+            return UNKNOWN
+        if kind == "raw_string":
+            return text[1:-1]
+        if kind == "ansi_c_string":
+            return _ANSI.sub(_ansi, text[2:-1])
+        if kind == "string_content":
+            return _ESCAPED_IN_QUOTES.sub(lambda match: match[1].strip("\n"), text)
+        return _braced(_ESCAPED.sub(r"\2", text), text)
+
+    def _joined(self, node: Node, *, is_quoted: bool) -> str:
+        """Return the parts of a word as one; white space in a string is no node."""
+        whole, end = "", node.start_byte
+        for child in node.children:
+            if is_quoted:
+                between = self._parsed.source[end : child.start_byte]
+                whole += between.replace(b"\\\n", b"").decode("utf-8", "replace")
+            end = child.end_byte
+            if child.child_count or child.type not in ('"', "$"):
+                whole += self._word(child, is_quoted=is_quoted)
+        return whole
+
+    def _variable(self, node: Node, text: str, how: str) -> str:
+        """Return the use of a variable; what stands in for it where it has no value is one of its values."""
+        match = _VARIABLE.match(text)
+        if match is None:
+            return UNKNOWN
+        name, index, operator = match[1], match[2] or "", match[3] or ""
+        given = [child for child in node.children[2:] if child.is_named and child.type != "variable_name"]
+        if operator and given:
+            stands_in = "".join(self._word(child, is_quoted=True) for child in given)
+            self._variables.add((name,) if operator[-1] != "?" else (), stands_in)
+        elif text.removeprefix("${").removesuffix("}").removeprefix("$") != name + index:
+            return UNKNOWN
+        is_list = text in ("$@", "${@}") or index == "[@]"
+        element = index if index[1:-1].isdigit() else "[]" if index[1:-1] not in ("", "@", "*") else ""
+        return use_of(f"{name}{element}", LIST if is_list else how)
+
+
+def _is_read(node: Node) -> bool:
+    """Return whether a redirection says what a command reads."""
+    is_input = node.type == "file_redirect" and any(child.type[:1] == "<" for child in node.children)
+    return is_input or node.type == "herestring_redirect"
+
+
+def _stands_for_file(node: Node) -> bool:
+    """Return whether an argument is what other commands print."""
+    return node.type == "process_substitution" and node.children[0].type[:1] == "<"
+
+
+def _braced(word: str, source: str) -> str:
+    """Return a word with what stands in braces written out, the first pair of each field."""
+    match = _BRACES.search(word) if source[:1] not in "'\"" else None
+    if match is None:
+        return word
+    before, behind = word[: match.start()], word[match.end() :]
+    return BETWEEN_FIELDS.join(f"{before}{choice}{behind}" for choice in match[1].split(","))
+
+
+def _ansi(match: re.Match[str]) -> str:
+    number = match[1] or match[2]
+    if number or match[3]:
+        return chr(int(number, 16) if number else int(match[3], 8) & 0xFF)
+    return _ANSI_LETTERS.get(match[4], match[4])
