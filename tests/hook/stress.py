@@ -7,6 +7,7 @@ after their start, and half while they certainly wait: when the human sees what 
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -39,15 +40,9 @@ _NEW_INTERPRETER = 10
 """Of so many hooks one is started as a client starts it."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What is done: how many requests by how many processes, and which share of the hooks is killed."""
-
-    requests: int = 1000
-    processes: int = 8
-    killed: float = 0.1
-    consoles_killed: int = 10
-    seed: int = 13
+_PROCESSES = 4
+_KILLED = 0.25
+"""Share of the hooks that are killed."""
 
 
 @dataclass
@@ -63,36 +58,31 @@ class Findings:
     wrong: list[str] = field(default_factory=list)
     open: list[str] = field(default_factory=list)
 
-    @property
-    def is_good(self) -> bool:
-        """Whether nothing was lost, wrong or left open."""
-        return not (self.lost or self.wrong or self.open)
-
-    def text(self) -> str:
-        """In one paragraph."""
+    def __str__(self) -> str:
         killed = f"{self.killed} killed ({self.waited} while they waited)"
-        counts = f"{self.asked} asked: {self.allowed} allowed, {self.refused} refused, {killed}"
-        kinds = {"lost": self.lost, "wrong": self.wrong, "open": self.open}
-        parts = [f"{kind}: {'; '.join(cases[:5])}" for kind, cases in kinds.items() if cases]
-        return f"{counts}; " + ("\n".join(parts) or "0 lost, 0 at the wrong one, 0 left open")
+        return f"{self.asked} asked: {self.allowed} allowed, {self.refused} refused, {killed}"
 
 
-def run(folder: Path, plan: Plan) -> Findings:
-    """Do it in a fresh team below `folder`."""
+def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
+    """Ask so many requests; yield each answer that was lost, came to the wrong one, or never came."""
     office = CommandLine(folder / "team")
     office.folder.mkdir(parents=True)
-    members = [word for number in range(plan.processes) for word in ("--agent", f"agent-{number}")]
+    members = [word for number in range(_PROCESSES) for word in ("--agent", f"agent-{number}")]
     office.ok("init", ".", "--name", "stress", "--lead", "ceo", *members)
     findings, hooks = Findings(), Hooks()
-    with _consoles(office.folder, plan), _human(office.folder, hooks):
-        with ThreadPoolExecutor(plan.processes) as pool:
-            shares = [range(number, plan.requests, plan.processes) for number in range(plan.processes)]
-            for worker in [pool.submit(_ask, office.folder, share, plan, hooks, findings) for share in shares]:
+    with _consoles(office.folder), _human(office.folder, hooks):
+        with ThreadPoolExecutor(_PROCESSES) as pool:
+            shares = [range(number, count, _PROCESSES) for number in range(_PROCESSES)]
+            for worker in [pool.submit(_ask, office.folder, share, seed, hooks, findings) for share in shares]:
                 worker.result()
         findings.open += _left_open(office.folder)
     findings.waited = hooks.killed_waiting
     _judge(office, findings)
-    return findings
+    print(findings, flush=True)
+    for kind, cases in (("lost", findings.lost), ("at the wrong one", findings.wrong), ("left open", findings.open)):
+        yield from (f"{kind}: {case}" for case in cases)
+    if not findings.killed > findings.waited > 0 or findings.allowed + findings.refused + findings.killed != count:
+        yield f"too little happened for a proof: {findings}"
 
 
 class Hooks:
@@ -112,9 +102,9 @@ class Hooks:
         return True
 
 
-def _ask(folder: Path, numbers: range, plan: Plan, hooks: Hooks, findings: Findings) -> None:
+def _ask(folder: Path, numbers: range, seed: int, hooks: Hooks, findings: Findings) -> None:
     """One agent asks one thing after the other; some of its hooks are killed while they wait."""
-    chance = random.Random(f"{plan.seed} {numbers.start}")
+    chance = random.Random(f"{seed} {numbers.start}")
     environment = clean_environment(
         TEAM_CONSOLE_AS=f"agent-{numbers.start}",
         TEAM_CONSOLE_TEAM=str(folder),
@@ -122,7 +112,7 @@ def _ask(folder: Path, numbers: range, plan: Plan, hooks: Hooks, findings: Findi
         TEAM_CONSOLE_DEBUG="1",
     )
     for number in numbers:
-        dies, waits = chance.random() < plan.killed, chance.random() < 0.5
+        dies, waits = chance.random() < _KILLED, chance.random() < 0.5
         after = chance.uniform(0.05, 1.5)
         said = _hook(environment, number, after if dies and not waits else None, hooks if dies and waits else None)
         _compare(number, *said, dies, findings)
@@ -211,16 +201,15 @@ def _answer(team: Team, request_id: str, number: int) -> None:
 
 
 @contextmanager
-def _consoles(folder: Path, plan: Plan) -> Iterator[None]:
-    """Two consoles, of which one is killed and opened again now and then; the other is there meanwhile."""
+def _consoles(folder: Path) -> Iterator[None]:
+    """Two consoles, of which one is killed and opened again every two seconds; the other is there meanwhile."""
     over = threading.Event()
     open_now = [_opened(folder), _opened(folder)]
 
     def kill() -> None:
-        for round_number in range(plan.consoles_killed):
+        for place in itertools.cycle((0, 1)):
             if over.wait(2.0):
                 return
-            place = round_number % 2
             open_now[place].signal(signal.SIGKILL)
             open_now[place].end()
             open_now[place] = _opened(folder)

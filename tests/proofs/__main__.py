@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.proofs import alike, archive, drive, grants, keys, matrix
+from tests.hook import stress
+from tests.proofs import archive, drive, grants, keys, matrix
 from tests.proofs.crash import judge, syscalls
 from tests.proofs.crash.stories import STORIES
 from tests.proofs.fuzz import run as fuzz
@@ -38,7 +39,6 @@ class Proof(NamedTuple):
 
 
 PROOFS: Mapping[str, Proof] = {
-    "alike": Proof(alike.prove, 1_000, "races", "one verdict on alike requests answers those listed and no other"),
     "archive": Proof(archive.prove, 200, "MB", "an archive of strangers is taken over in little memory"),
     "crash": Proof(judge.prove, len(STORIES), "stories", "every disk that a crash can leave keeps the promises"),
     "crash again": Proof(
@@ -53,6 +53,7 @@ PROOFS: Mapping[str, Proof] = {
     "drive": Proof(drive.prove, 200, "rounds", "random keys in every mode of the demo leave the console whole"),
     "fuzz": Proof(fuzz.prove, 20_000, "files", "no queue file kills, hangs or confuses its reader"),
     "grants": Proof(grants.prove, 100_000, "requests", "a grant covers nothing outside of its scope"),
+    "hooks": Proof(stress.prove, 1_000, "requests", "each verdict reaches its own request, whoever is killed"),
     "keys": Proof(keys.prove, 10_000, "presses", "no key decides on what the terminal did not hold before it"),
     "matrix": Proof(matrix.prove, len(matrix.STORY), "steps", "0.5.0 and this version show the same of one team"),
     "races": Proof(race.prove, 1_000, "races on each store", "nothing is approved that was not on the screen"),

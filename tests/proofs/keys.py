@@ -20,12 +20,15 @@ from pathlib import Path
 from msgspec import Struct, field
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
+from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import SHOWN_BY
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
+from team_console.store.views.projection import view_of
 
+from tests.equipment.cases import constant
 from tests.equipment.terminal import Terminal, console
 
 LEAD, PLANS, OTHERS = "ceo", 12, 3
@@ -35,56 +38,17 @@ _ENTER = "\r"
 _MARK = re.compile(r"\b([A-Z]\d+)-(\d+)\b")
 """What each line of a request begins with: which request, and which line of it."""
 _CLAIM = re.compile(r"the console: lines? (.*?) of [\d,]+")
-_KEYS = (
-    *("j",) * 8,
-    *("k",) * 3,
-    *("a",) * 14,
-    *(_ENTER,) * 14,
-    *(" ",) * 4,
-    *(ESCAPE,) * 6,
-    *("f", "f", "n", "p", "g", "G", "\t", "*", "r", "d", "D", "U", "W", "B", "z", "c", "x", "\x04", "\x15"),
-    *("1", "2", "3", "4", "5", "6", "1", "1", "l", "\x1b[6~", "\x1b[6~", "\x1b[5~", "\x13", "no ", "s"),
-)
+_KEYS = constant(__file__, "KEYS", dict[str, int])
 _LOOKS = 0.15
 """Seconds of quiet after which a human who looks presses the next key."""
 _FORM = re.compile(r"enter (?:approve|allow|answer|reject|refuse|confirm)")
-_PAGE = "\x1b[6~"
 _BACK = (ESCAPE, ESCAPE, ESCAPE, "1")
-_LOOKING = (
-    *((*_BACK, "j"), (*_BACK, "j", "j"), (*_BACK, "G"), (*_BACK, "G", "k"), (*_BACK, "g"), (*_BACK, _PAGE, "k")),
-    *(
-        (*_BACK, "f"),
-        (*_BACK, "f", " ", " "),
-        (*_BACK, "f", "n"),
-        (*_BACK, "\t", _PAGE, _PAGE),
-        (*_BACK, " ", "j", " "),
-    ),
-    *((*_BACK, "*"), (*_BACK, "2", "j"), (*_BACK, "l"), (*_BACK, "3", "l"), (_PAGE, _PAGE), ()),
-)
-_DECIDING = (
-    ("a", _ENTER),
-    ("a", _ENTER),
-    ("a", _PAGE, _ENTER),
-    ("a", "1", _ENTER),
-    ("a", "2", _ENTER),
-    ("a", "3", _ENTER),
-)
-_BURSTS = (
-    "a" * 15,
-    _ENTER * 15,
-    "a\r" * 6,
-    "d" * 10,
-    "ja\r" * 4,
-    "*a\r",
-    " j a\r",
-    "a2\r",
-    "a1\r",
-    "rnot yet\r",
-    "fa\r",
-    "anote\r",
-    "\x1b[200~a\ra\ra\r\x1b[201~",
-    "\x1b[6~\x1b[6~a\r",
-)
+_LOOKING = [
+    *((*_BACK, *keys) for keys in constant(__file__, "LOOKING", list[list[str]])),
+    *constant(__file__, "STAYING", list[list[str]]),
+]
+_DECIDING = constant(__file__, "DECIDING", list[list[str]])
+_BURSTS = constant(__file__, "BURSTS", list[str])
 
 
 class Held(Struct):
@@ -176,8 +140,6 @@ class Askers:
 
 def requests_open(team: Team) -> list[Message]:
     """Return what was asked and is not answered yet."""
-    from team_console.store.views.projection import view_of
-
     view = view_of(team.snapshot(), me=LEAD, now=team.clock())
     return [row.question for row in view.requests if row.is_open]
 
@@ -221,8 +183,6 @@ def _claimed(shown: str) -> set[int]:
 
 
 def _seconds(text: str) -> float:
-    from team_console.store.model.clock import from_text
-
     moment = from_text(text)
     return moment.timestamp() if moment is not None else 0.0
 
@@ -294,4 +254,4 @@ def _next_keys(chance: random.Random) -> tuple[Sequence[str], float]:
         burst = chance.choice(_BURSTS)
         apart = burst[0] != ESCAPE[0] and chance.random() < 0.6
         return (tuple(burst) if apart else (burst,)), chance.choice((0.0, 0.001, 0.01, 0.05))
-    return (chance.choice(_KEYS),), chance.choice((0.0, 0.0, 0.02))
+    return chance.choices(list(_KEYS), list(_KEYS.values())), chance.choice((0.0, 0.0, 0.02))

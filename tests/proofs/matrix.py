@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,48 +16,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.equipment.cases import constant
 from tests.equipment.command_line import clean_environment
-from tests.equipment.older_version import LONG, QUESTION, older
+from tests.equipment.older_version import ACTS, older
 from tests.equipment.postgresql import fresh_database, shared_server
 
 STORES = ("files", "SQLite", "PostgreSQL")
-_HANDOFF = '{"content": "The half of it", "fields": {"note": "half done"}, "handoff": "see the branch"}'
 _EVERY = 2
 """Both look after so many steps, and after the last one: what one of them got wrong stays in the team."""
-STORY: Sequence[Sequence[str]] = (
-    ("--as", "ceo", "send", "--to", "dev", "--summary", "Please read all of the report", "--content", LONG),
-    ("--as", "dev", "send", "--to", "ceo", "--type", "clarify", "--summary", "Which is it", "--payload", QUESTION),
-    ("--as", "dev", "plan", "--content", "1. Do it\n2. Test it", "--summary", "A plan of two steps"),
-    ("--as", "ceo", "reject", "{plan}", "--reason", "Say how it is tested", "--suggest", "1. Do it\n2. Prove it"),
-    ("receive", "--agent", "dev"),
-    ("--as", "dev", "plan", "--content", "1. Do it\n2. Prove it: 100 %", "--summary", "A better plan of two steps"),
-    ("--as", "ceo", "approve", "{plan}"),
-    ("--as", "ceo", "answer", "{clarification}", "--content", "The second, # of course"),
-    ("--as", "ceo", "broadcast", "--summary", "Good morning to everybody here", "--content", "Hello"),
-    ("receive", "--agent", "dev", "--lease", "600"),
-    ("receive", "--agent", "ceo"),
-    ("--as", "dev", "plan", "--content", "1. One more", "--summary", "A plan that is taken back"),
-    ("--as", "dev", "withdraw", "{plan}", "--reason", "It is done already"),
-    (
-        "--as",
-        "ceo",
-        "send",
-        "--to",
-        "tester",
-        "--summary",
-        "Nobody reads this",
-        "--content",
-        "Never",
-        "--id",
-        "MSG-X-1",
-    ),
-    ("--as", "ceo", "recall", "MSG-X-1"),
-    ("--as", "dev", "send", "--to", "tester", "--summary", "Half is done", "--payload", _HANDOFF),
-    ("--as", "ceo", "shutdown", "tester", "--reason", "The work is done"),
-    ("--as", "tester", "approve", "{shutdown}"),
-    ("receive", "--agent", "tester"),
-    ("check", "--heal"),
-)
+STORY: Sequence[Sequence[str]] = (*ACTS[1:4], *map(shlex.split, constant(__file__, "STORY", list[str])))
+"""How it begins, and goes on as the file has it; `{KIND}` is the id of the open request of this kind."""
 Run = Callable[[Sequence[str]], subprocess.CompletedProcess[str]]
 
 
@@ -72,7 +41,7 @@ class Outcome:
 def play(place: str, programs: Sequence[tuple[str, Run]]) -> Outcome:
     """Play the story at `place`, the first program first; both look every other step. A difference is told once."""
     outcome = Outcome()
-    first = programs[0][1](("init", "--name", "sprint-42", "--lead", "ceo", *_MEMBERS, place))
+    first = programs[0][1]((*ACTS[0][:-1], place))
     assert first.returncode == 0, first
     told_of = set[str]()
     for number, step in enumerate(STORY):
@@ -99,7 +68,6 @@ def play(place: str, programs: Sequence[tuple[str, Run]]) -> Outcome:
     return outcome
 
 
-_MEMBERS = ("--agent", "dev", "--agent", "tester")
 _OF_REQUEST = ("request_id", "message_id", "kind", "state", "from", "to", "answered_by", "reason")
 """Not what a plan supersedes: 0.5.0 takes the order for it, now a plan after a verdict has to say so."""
 

@@ -22,10 +22,10 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "count", "seed", "only"),
     [
-        ("alike", 3, 37, ""),
         ("drive", 4, 4, ""),
         ("fuzz", 1_200, 20260224, ""),
         ("grants", 3_000, 37, ""),
+        ("hooks", 24, 13, ""),
         ("keys", 200, 7, ""),
         *(("races", 20, 1, store) for store in ("yaml", "sqlite", "postgresql")),
     ],

@@ -17,7 +17,6 @@ from team_console.store.views.projection import Projection
 
 from tests.equipment.postgresql import Server, fresh_database
 from tests.equipment.teams import FakeClock, ids, make_message, put
-from tests.sql.claimers import AGENT
 from tests.sql.conftest import SETTINGS, Open
 
 
@@ -71,7 +70,7 @@ def test_connections_to_a_server_that_was_started_again_are_replaced(own_server:
     assert len(ids(team)) == 2
 
 
-WAIT = 10.0
+AGENT, WAIT = "code_developer", 10.0
 
 
 def _plan(team: SqlTeam, agent: str) -> str:

@@ -69,25 +69,53 @@ def send(*numbers: int, **changes: Any) -> Act:
     return act
 
 
-def receive(team: YamlTeam) -> list[str]:
-    """Hand out what is pending: mark it as read and archive it."""
-    with team.transaction(actor=AGENT, action="receive", wait=0) as tx:
-        waiting = [message for message in tx.everything() if message.is_pending_for(AGENT)]
-        for item in waiting:
-            _read(tx, item)
-        if waiting:
-            tx.record("receive", ids=[message.message_id for message in waiting])
-    return [message.message_id for message in waiting]
+def all_of(
+    action: str,
+    actor: str,
+    is_due: Callable[[Transaction, Message], bool],
+    change: Callable[[Transaction, Message], None],
+) -> Callable[[YamlTeam], list[str]]:
+    """Make an act that changes, in one transaction, whatever is due; it returns the ids of that."""
+
+    def act(team: YamlTeam) -> list[str]:
+        with team.transaction(actor=actor, action=action, wait=0) as tx:
+            due = [message for message in tx.everything() if is_due(tx, message)]
+            for message in due:
+                change(tx, message)
+            if due:
+                tx.record(action, ids=[message.message_id for message in due])
+        return [message.message_id for message in due]
+
+    return act
 
 
-def acknowledge(team: YamlTeam) -> None:
-    """Delivered -> read."""
-    with team.transaction(actor=AGENT, action="ack", wait=0) as tx:
-        done = [message for message in tx.everything() if message.status == "delivered"]
-        for item in done:
-            _read(tx, item)
-        if done:
-            tx.record("ack", ids=[message.message_id for message in done])
+def _read(tx: Transaction, message: Message) -> None:
+    new = message.with_changes(status="read", read_at="2026-02-24T10:31:00.000Z")
+    tx.replace(message, new)
+    tx.archive(AGENT, new)
+
+
+def _push(tx: Transaction, message: Message) -> None:
+    new = message.with_changes(status="delivered", delivered_at="2026-02-24T10:31:00.000Z")
+    tx.replace(message, new)
+    tx.push(message.recipients[0], new)
+
+
+def _take_out(tx: Transaction, message: Message) -> None:
+    tx.archive(AGENT, message)
+    tx.remove(message)
+
+
+receive = all_of("receive", AGENT, lambda tx, message: message.is_pending_for(AGENT), _read)
+acknowledge = all_of("ack", AGENT, lambda tx, message: message.status == "delivered", _read)
+deliver = all_of("deliver", "router", lambda tx, message: message.is_pending_for(AGENT), _push)
+compact = all_of(
+    "compact",
+    "ceo",
+    lambda tx, message: message.status == "read" and tx.is_archived(message),
+    lambda tx, message: tx.remove(message),
+)
+clear = all_of("clear", "ceo", lambda tx, message: message.is_addressed_to(AGENT), _take_out)
 
 
 def answer(team: YamlTeam) -> None:
@@ -98,39 +126,6 @@ def answer(team: YamlTeam) -> None:
             _read(tx, request)
             tx.add(make_message(9, to="ceo", type="plan_approval_response"))
             tx.record("approve", id=request.message_id)
-
-
-def deliver(team: YamlTeam) -> None:
-    """Push what is pending to inbox files."""
-    with team.transaction(actor="router", action="deliver", wait=0) as tx:
-        due = [message for message in tx.everything() if message.is_pending_for(AGENT)]
-        for item in due:
-            new = item.with_changes(status="delivered", delivered_at="2026-02-24T10:31:00.000Z")
-            tx.replace(item, new)
-            tx.push(item.recipients[0], new)
-        if due:
-            tx.record("deliver", ids=[message.message_id for message in due])
-
-
-def compact(team: YamlTeam) -> None:
-    """Take read messages out whose archive copy is proven."""
-    with team.transaction(actor="ceo", action="compact", wait=0) as tx:
-        gone = [message for message in tx.everything() if message.status == "read" and tx.is_archived(message)]
-        for missing in gone:
-            tx.remove(missing)
-        if gone:
-            tx.record("compact", ids=[message.message_id for message in gone])
-
-
-def clear(team: YamlTeam) -> None:
-    """Archive and take out everything of one agent."""
-    with team.transaction(actor="ceo", action="clear", wait=0) as tx:
-        gone = [message for message in tx.everything() if message.is_addressed_to(AGENT)]
-        for missing in gone:
-            tx.archive(AGENT, missing)
-            tx.remove(missing)
-        if gone:
-            tx.record("clear", ids=[message.message_id for message in gone])
 
 
 def attach(team: YamlTeam) -> None:
@@ -146,12 +141,6 @@ def enter(team: YamlTeam) -> list[str]:
     """Only take the lock and look; the codes of what was told on entering."""
     with team.transaction(actor="ceo", action="look", wait=0) as tx:
         return [notice.code for notice in tx.notices]
-
-
-def _read(tx: Transaction, message: Message) -> None:
-    new = message.with_changes(status="read", read_at="2026-02-24T10:31:00.000Z")
-    tx.replace(message, new)
-    tx.archive(AGENT, new)
 
 
 def _in_turn(*acts: Act) -> Act:

@@ -34,6 +34,7 @@ from team_console.widgets.document import code, diff, laid_out, plain, prose
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.text import crop, marked_hits, wrap
 
+from tests.equipment.cases import constant
 from tests.proofs.fuzz.inputs import FRAGMENTS
 
 NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
@@ -103,14 +104,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
 }
 """Everything that reads a text of an agent without being asked how long it is."""
 
-UNITS: tuple[str, ...] = (
-    *FRAGMENTS,
-    *("://", "/a:", "user:", "a=", "password=", "sk-", "Bearer ", "eyJ", "-----BEGIN "),
-    *("a/", "../", "`a", "``", "*a ", "**", "# ", "> ", "| ", "|-|", "~~~\n", "```\n", "1. ", "- [ ] "),
-    *("\x1a[", "\x1b]", "\x9b", "\u202e", "\u0301", "\U0001f468\u200d", "\U0001f1e6", "\u0e33", "一"),
-    *("<!--", "<b>", "[a](", "](", "![", "&amp;", "//", "/*", '"a', "'a", "\\", "story ", "story-3-1 "),
-    *("ran ", "tests passed ", "AGENT_CREATE_REQUEST", "agent create request ", '{"a":', "<<A\n", "$(", "(", "{"),
-)
+UNITS = (*FRAGMENTS, *constant(__file__, "UNITS", list[str]))
 
 
 def texts(length: int, seed: int, mixed: int) -> Iterator[tuple[str, str]]:
@@ -159,10 +153,7 @@ def read_some(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
     yield from ()
 
 
-ONCE_SLOW = (
-    *(("passwords covered", "://"), ("passwords found", "/a:"), ("prose", "| /*"), ("secrets found", "-eyJaaaaaaaa")),
-    *(("claimed checks", unit) for unit in ("tests ", "pass ", "`a ", "ran the ", "passtests")),
-    *(("sprint message", unit) for unit in (" \n", "*", " ", "AGENT_CREATE_REQUEST:", "`", "{", "> ", "\n# ")),
-)
+_ONCE_SLOW = constant(__file__, "ONCE_SLOW", dict[str, list[str]])
+ONCE_SLOW = [(reader, unit) for reader, units in _ONCE_SLOW.items() for unit in units]
 """Pairs that took time by the square of the length."""
 EACH = [(reader, unit) for reader in READERS for unit in UNITS]

@@ -136,21 +136,23 @@ class Torture:
 
     def _drain(self) -> None:
         """One clean process at the end: settle, and read every inbox empty, noting receipts like a child."""
-        team = open_team(self._location)
         job = Job(self._location, self.root, self._receipts / "drain", 0)
         time.sleep(LEASE_SECONDS)
         agents: tuple[str, ...] = (*RECEIVERS, *CLAIMERS, BULK)
         rounds = 0
-        while agents:  # of many messages in drop/ each writer takes in some
-            rounds += 1
-            assert rounds < 50, f"no end of messages to {agents}"
-            left = []
-            for agent in agents:
-                got = receive(Caller(team, agent), agent=agent, delivered=agent == BULK).messages
-                if got:
-                    left.append(agent)
-                    job.note("acked" if agent in CLAIMERS else "got", agent, *(message.message_id for message in got))
-            agents = tuple(left)
+        with contextlib.closing(open_team(self._location)) as team:
+            while agents:  # of many messages in drop/ each writer takes in some
+                rounds += 1
+                assert rounds < 50, f"no end of messages to {agents}"
+                agents = tuple(agent for agent in agents if self._read_all(Caller(team, agent), job))
+
+    def _read_all(self, caller: Caller, job: Job) -> bool:
+        """Read what an agent has, and note it; whether there was something."""
+        agent = caller.actor
+        got = receive(caller, agent=agent, delivered=agent == BULK).messages
+        if got:
+            job.note("acked" if agent in CLAIMERS else "got", agent, *(message.message_id for message in got))
+        return bool(got)
 
 
 def _orphans(folder: Path) -> list[int]:

@@ -23,7 +23,7 @@ from tests.proofs.torture.workers import LEAD, NAMES
 
 Record = dict[str, Any]
 _CREW = (
-    *("sender", "sender", "receiver", "receiver", "receiver", "claimer", "router"),
+    *("sender", "sender", "receiver", "receiver", "receiver", "claimer", "claimer", "router"),
     *("planner", "approver", "approver", "clearer", "console", "bulk", "screen"),
 )
 

@@ -9,7 +9,7 @@ import pytest
 from tests.equipment.command_line import CommandLine
 from tests.proofs.torture.audit import Receipts, Verdict
 from tests.proofs.torture.run import torture
-from tests.proofs.torture.stores import read_files
+from tests.proofs.torture.stores import STORES, NotHereError, read_files
 
 pytestmark = pytest.mark.slow
 
@@ -18,13 +18,16 @@ _SECONDS = (6.0, 20.0, 60.0)
 `python -m tests.proofs torture --count 1800`."""
 
 
-@pytest.mark.parametrize("store", ["files", "sqlite"])
+@pytest.mark.parametrize("store", STORES)
 def test_nothing_is_lost_doubled_or_left_behind(store: str) -> None:
     assert any(_enough_happened(store, seconds) for seconds in _SECONDS)
 
 
 def _enough_happened(store: str, seconds: float) -> bool:
-    outcome = torture(store, seconds=seconds, seed=11, patience=60)
+    try:
+        outcome = torture(store, seconds=seconds, seed=11, patience=60)
+    except NotHereError as error:
+        pytest.skip(str(error))
     assert not outcome.verdict.failures, f"{outcome}\n" + "\n".join(outcome.verdict.failures[:20])
     done = outcome.receipts
     each = outcome.harm["SIGKILL"] > 3, len(done.sent) > 20, done.got, done.acked, done.answered

@@ -151,18 +151,19 @@ def receiver(job: Job, team: Team, chance: random.Random) -> None:
 
 @again(more=0.1)
 def claimer(job: Job, team: Team, chance: random.Random) -> None:
-    """Take messages on lease and acknowledge most of them."""
+    """Take messages on lease, beside another that does, and acknowledge most of them."""
     caller = Caller(team, CLAIMER)
     for message in receive(caller, agent=CLAIMER, lease=LEASE_SECONDS).messages:
         if chance.random() < 0.9:
             token = message.envelope("token")
             try:
-                acknowledge(caller, ids=[message.message_id], token=str(token) if token else None)
+                done = acknowledge(caller, ids=[message.message_id], token=str(token) if token else None)
             except TeamError as error:
                 if error.code is not Code.NOT_PERMITTED:
                     raise
                 continue  # the lease ran out while it was stopped
-            job.note("acked", CLAIMER, message.message_id)
+            if not done.repeated:  # else another claimer did it once the lease had run out
+                job.note("acked", CLAIMER, message.message_id)
 
 
 @again(0.1, 0.2)
