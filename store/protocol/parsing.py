@@ -478,26 +478,23 @@ class PlacedMessage(Struct, frozen=True, eq=False, gc=False):
     Attributes:
         place: Grows along the stored order.
         when: When the message was created; `EARLIEST` when that is unknown.
+        read: The parsed message.
     """
 
     message: Message
     place: float
     when: datetime
+    read: ParsedMessage
 
     @classmethod
     def of(cls, message: Message, place: float) -> PlacedMessage:
         """Return the entry of a message at a place."""
-        return cls(message, place, when_created(message))
+        return cls(message, place, when_created(message), parse_message(message))
 
     @property
     def order(self) -> Order:
         """By time, then by place, so that equal times keep the stored order."""
         return self.when, self.place
-
-    @property
-    def read(self) -> ParsedMessage:
-        """The parsed message, parsed when first asked for."""
-        return parse_message(self.message)
 
     @property
     def moment(self) -> datetime | None:
