@@ -8,7 +8,7 @@ this module: pydantic would cost each start more than the rest.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from team_console.console.records import (
@@ -457,8 +457,6 @@ class ClearedJson(ActedJson, RefusedJson):
 
 
 class RoutedJson(ActedJson):
-    orchestrator_instance_id: NotRequired[Any]
-    """as it was given"""
     timestamp: NotRequired[Moment]
     """when it was done"""
 

@@ -100,8 +100,8 @@ def check_outgoing(
 
 
 def check_asked(type: str, payload: Fields) -> None:
-    """Refuse a request of a client without what it is about, or with two questions, or two options of one, that answers
-    could not tell apart.
+    """Refuse a request of a client without what it is about, with an option that has no label, or with two questions,
+    or two options of one, that answers could not tell apart.
 
     Raises:
         TeamError: `INVALID_FIELD`.
@@ -122,6 +122,9 @@ def check_asked(type: str, payload: Fields) -> None:
         if twice is not None:
             text = f"{type}: two options of {value_words(question.text)} are {value_words(twice)}"
             raise TeamError(Code.INVALID_FIELD, text, "Give each its own label: it is what the answer says.")
+        if question.rest.get("options") or any(is_blank(option.label) for option in question.options):
+            text = f"{type}: an option of {value_words(question.text)} has no label"
+            raise TeamError(Code.INVALID_FIELD, text, "Give each a label: it is what the answer says.")
 
 
 def _stands_twice(texts: Sequence[str]) -> str | None:

@@ -630,13 +630,16 @@ def _answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | 
     """Answer what was asked back about the actor's own request; None where nothing was.
 
     Raises:
-        TeamError: `INVALID_REQUEST_ID`, or as for a send.
+        TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` once it is decided, or as for a send.
     """
     with caller.transaction("answer_back") as tx:
         case, _ = find_question(tx, request_id, asker=caller.actor)
         asked = next((item for item in reversed(case.talk) if parse_message(item).name == ASKBACK), None)
         if case.asker != caller.actor or asked is None:
             return None
+        # guard: nothing-answered-back-after-a-decision
+        refuse_decided(case)
+        refuse_over(tx, case)
         summary = phrase(tx.config.language, "Answer to what you asked back")
         payload = {"request_id": request_id, "in_reply_to": asked.message_id, "content": content, "summary": summary}
         draft = Draft(ASKED_BACK, caller.actor, (asked.sender,), payload)

@@ -117,6 +117,24 @@ def test_a_plan_that_was_changed_before_approval_says_so(place: Place) -> None:
     assert (verdict["state"], verdict["plan"]) == ("approved", "1. Go\n2. Test")
 
 
+def test_what_was_asked_back_is_answered_until_the_request_is_over(place: Place) -> None:
+    async def ask(client: Client, ending: str, *more: str) -> Any:
+        ticket = (await told(client, "hand_in_plan", plan="1. Go", wait_seconds=0))["request_id"]
+        place.verb("askback", ticket, "Which files does it touch?")
+        assert (await told(client, "answer_back", request_id=ticket, content="One"))["recipient"] == LEAD
+        place.verb(ending, ticket, *more, by=AGENT if ending == "withdraw" else LEAD)
+        return (await refused(client, "answer_back", request_id=ticket, content="And another"))["error"]
+
+    assert run(place, lambda client: ask(client, "approve")) == "ALREADY_ANSWERED"
+    assert run(place, lambda client: ask(client, "withdraw", "--reason", "done")) == "INVALID_REQUEST_ID"
+
+
+def test_an_option_without_a_label_is_refused(place: Place) -> None:
+    question = {"question": "Which?", "options": [{"label": "SQLite"}, {"label": ""}]}
+    error = run(place, lambda client: refused(client, "ask_human", questions=[question], wait_seconds=0))
+    assert (error["error"], "label" in error["message"]) == ("INVALID_FIELD", True)
+
+
 def test_an_answer_with_fields_of_another_form_comes_through_without_them(place: Place) -> None:
     plan = requests.submit_plan(place.caller(AGENT), content="1. Go").request_id
     odd = {"mode": 5, "annotations": "none"}

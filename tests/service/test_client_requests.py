@@ -81,10 +81,15 @@ def test_a_permission_that_says_nothing_is_refused(team: Team, given: Any) -> No
 
 TWICE = {"question": "Which?", "options": [{"label": "a", "preview": "1"}, {"label": "a ", "preview": "2"}]}
 """An answer says the label alone, and what goes back beside it would be of the other option."""
+NAMELESS = [{"question": "Which?", "options": ["a", option]} for option in ("", {"label": ""}, {"label": " \u200b"}, 7)]
 
 
 @pytest.mark.parametrize(
-    "questions", [(), ({"header": "DB"},), ("Which?",), (DATABASE, DATABASE), ({"question": " \u200b"},), (TWICE,)]
+    "questions",
+    [
+        *((), ({"header": "DB"},), ("Which?",), (DATABASE, DATABASE), ({"question": " \u200b"},), (TWICE,)),
+        *((question,) for question in NAMELESS),
+    ],
 )
 def test_questions_that_cannot_be_told_apart_or_ask_nothing_are_refused(team: Team, questions: Any) -> None:
     assert refusal(asking.ask_question, agent(team), questions=questions).code is Code.INVALID_FIELD
