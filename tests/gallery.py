@@ -71,7 +71,7 @@ def _head() -> Widget:
 
 def _keys() -> Widget:
     made = KeyBar()
-    made.call_after_refresh(made.show, (KeyHint("a", "approve…"), KeyHint("r", "reject…", enabled=False)))
+    made.call_after_refresh(made.show, (KeyHint("a", "approve…"), KeyHint("r", "reject…")))
     return made
 
 

@@ -45,12 +45,9 @@ class OneLine(FewLines):
     """One line: parts at the left, parts at the right."""
 
     DEFAULT_CSS = "OneLine { height: 1; }"
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self._left: Line = ()
-        self._right: Line = ()
-        self._ends: tuple[tuple[int, str], ...] = ()
+    _left: Line = ()
+    _right: Line = ()
+    _ends: tuple[tuple[int, str], ...] = ()
 
     @property
     def text(self) -> str:
@@ -238,11 +235,10 @@ def _end_of_head(facts: HeadFacts) -> Line:
 
 
 class KeyHint(Struct, frozen=True):
-    """A key and what it does; greyed when it cannot be used just now."""
+    """A key and what it does."""
 
     key: str
     label: str
-    enabled: bool = True
 
 
 class KeyBar(OneLine):
@@ -273,15 +269,7 @@ class KeyBar(OneLine):
 
 
 def _key_piece(hint: KeyHint) -> Line:
-    key, label = ("key", "muted") if hint.enabled else ("muted", "muted")
-    return (hint.key, key), (f" {hint.label}  ", label)
-
-
-def _hidden(widget: Widget) -> bool:
-    """Hide a widget; False when it was not there."""
-    was_shown = widget.has_class("-shown")
-    widget.remove_class("-shown")
-    return was_shown
+    return (hint.key, "key"), (f" {hint.label}  ", "muted")
 
 
 # What was decided and is not written yet, the seconds left to take it back, and the keys for it.
@@ -332,7 +320,9 @@ class Card(FewLines):
 
     def dismiss(self) -> bool:
         """Take it away; False when it was not there."""
-        return _hidden(self)
+        was_shown = self.has_class("-shown")
+        self.remove_class("-shown")
+        return was_shown
 
     def lines_at(self, width: int) -> Sequence[Line]:
         """Return the lines as they are."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, NamedTuple
 
@@ -108,6 +109,8 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
     Attributes:
         is_room: Whether it has the whole screen, where `b` pages back.
         sought: What is looked for in it, case folded; empty for nothing.
+        drawn: The token of the document whose lines were last drawn; empty before that.
+        pointed: The line pointed at, as `LaidLine.at` counts; 0 for none.
         drawn_before: Tokens of all requests of which a line was ever drawn, each with all that was shown of it last.
         painted_before: Tokens of these requests, each with the lines that the terminal held.
     """
@@ -145,16 +148,11 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         " L points at a line, where j and k move on and enter writes a remark."
     )
 
+    @dataclass
     class Wanted(Message):
-        """The human wants to do something about what is read.
+        """The human wants to do something about what is read: the action of the registry with this id."""
 
-        Attributes:
-            action: The id of an action of the registry.
-        """
-
-        def __init__(self, action: str) -> None:
-            super().__init__()
-            self.action = action
+        action: str
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -162,25 +160,20 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         self.raw = self.full = self.is_room = False
         self.sought = ""
         self._lines: list[Line] = []
-        self._drawn = ""
+        self.drawn = ""
         self.drawn_before: dict[str, Seen | None] = {}
         self.painted_before: dict[str, Painted] = {}
         self._spots: list[Spot] = []
         self._at: list[int] = []
         self._anchors: dict[str, int] = {}
-        self._pointed = 0
+        self.pointed = 0
         self._laid_width = 0
         self._hits: tuple[str, ...] = ()
 
     @property
-    def drawn(self) -> str:
-        """The token of the document whose lines were last drawn; empty before that."""
-        return self._drawn
-
-    @property
     def seen(self) -> Seen | None:
         """All that is shown of the request whose lines were last drawn; None before that, and of what is none."""
-        return self.document.seen if self.document is not None and self._drawn else None
+        return self.document.seen if self.document is not None and self.drawn else None
 
     def show(self, document: Document | None) -> None:
         """Show `document`, or nothing. The same thing keeps its place."""
@@ -188,9 +181,9 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
             return
         same = document is not None and self.document is not None and document.key == self.document.key
         if not same:
-            self._pointed = 0
+            self.pointed = 0
         if document is None or self.document is None or not _is_same(document, self.document):
-            self._drawn = ""
+            self.drawn = ""
         self.document = document
         self._lay_out(keep=same)
 
@@ -206,23 +199,24 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
             self._hits = words
             self.refresh()
 
-    def find(self, words: str) -> bool:
-        """Look for `words` as one text, and go to the first line from here on that has it; False where none has."""
+    def find(self, words: str) -> None:
+        """Look for `words` as one text, and go to the first line from here on that has it, if any has."""
         self.sought = words.casefold()
         self.set_hits((self.sought,) if self.sought else ())
-        return not self.sought or self._go_to(self._lines_with((self.sought,)), 1, here=True)
+        if self.sought:
+            self._go_to(self._lines_with((self.sought,)), 1, here=True)
 
     def next_hit(self, words: tuple[str, ...], direction: int) -> bool:
         """Scroll to the next line, or the one before, that holds one of `words`; False when there is none."""
         return self._go_to(self._lines_with(words), direction)
 
-    def next_heading(self, direction: int) -> bool:
-        """Scroll to the next heading, or the one before; False when there is none."""
+    def next_heading(self, direction: int) -> None:
+        """Scroll to the next heading, or the one before, if there is one."""
         heads = [any(tone in HEADS for _, tone in line[:2]) for line in self._lines]
         begins = [number for number, is_head in enumerate(heads) if is_head and not (number and heads[number - 1])]
         top = self.scroll_offset.y
         further = [number for number in begins if (number > top if direction > 0 else number < top)]
-        return bool(further) and self._go_to(further, direction)
+        self._go_to(further, direction)
 
     def _lines_with(self, words: tuple[str, ...]) -> list[int]:
         texts = (text_of(line).casefold() for line in self._lines)
@@ -241,26 +235,25 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         if (line := self._anchors.get(anchor)) is not None:
             self.scroll_to(y=line, animate=False, force=True)
 
-    def toggle_full(self) -> bool:
-        """Show ids and further facts, or hide them again; returns whether they are shown now."""
+    def toggle_full(self) -> None:
+        """Show ids and further facts, or hide them again."""
         self.full = not self.full
         self._lay_out(keep=True)
-        return self.full
 
     def render_line(self, y: int) -> Strip:
         """Return one line of the document at the present scroll position."""
         width, number = room_of(self).width, y + self.scroll_offset.y
-        if self.document is not None and self._drawn != self.document.token:
-            self._drawn = self.document.token
-            self.drawn_before[self._drawn] = self.document.seen
+        if self.document is not None and self.drawn != self.document.token:
+            self.drawn = self.document.token
+            self.drawn_before[self.drawn] = self.document.seen
         line: Line = ()
         if number < len(self._lines):
             line, of = self._lines[number], self._spots[number].of
-            if of and of != self._drawn:
+            if of and of != self.drawn:
                 self.drawn_before[of] = self._seen_of(of)
         if self._hits:
             line = marked_hits(line, self._hits)
-        is_pointed = self._pointed and number < len(self._at) and self._at[number] == self._pointed
+        is_pointed = self.pointed and number < len(self._at) and self._at[number] == self.pointed
         return self.strip(fit(line, width), width, *((self.CURSOR,) if is_pointed else ()))
 
     def _seen_of(self, token: str) -> Seen | None:
@@ -306,11 +299,6 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         if (frames := frames_of(self)) is not None:
             frames.watch(self)
 
-    @property
-    def pointed(self) -> int:
-        """The line pointed at, as `LaidLine.at` counts; 0 for none."""
-        return self._pointed
-
     def action_want(self, action: str) -> None:
         """Ask for an action that is about what is read."""
         self.post_message(self.Wanted(action))
@@ -336,7 +324,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         self._point_at(0)
 
     def _point_at(self, at: int) -> None:
-        self._pointed = at
+        self.pointed = at
         if at:
             place, top, height = self._at.index(at), self.scroll_offset.y, room_of(self).height
             height -= min(_TOAST, height // 4)
@@ -348,7 +336,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
     def _point_on(self, direction: int) -> None:
         """Point at the next line that can be pointed at, or the one before."""
         order = list(dict.fromkeys(at for _, at in self._to_point_at()))
-        place = order.index(self._pointed) + direction
+        place = order.index(self.pointed) + direction
         if 0 <= place < len(order):
             self._point_at(order[place])
 
@@ -358,7 +346,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
 
     def action_step(self, direction: int) -> None:
         """Scroll a line, at once; point at the next one, or the one before."""
-        if self._pointed:
+        if self.pointed:
             self._point_on(direction)
         else:
             self.scroll_relative(y=direction, animate=False)
@@ -375,10 +363,8 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         """Only a text that has the whole screen takes `b`, only a line that is pointed at takes a remark."""
         if action == "page_back":
             return self.is_room
-        if action == "want":
-            return self._pointed != 0
-        if action == "stop_pointing":
-            return self._pointed != 0
+        if action in ("want", "stop_pointing"):
+            return self.pointed != 0
         return super().check_action(action, parameters)
 
     def on_resize(self, event: Resize) -> None:

@@ -455,8 +455,8 @@ class Compose(Form[ResultT]):
         act: Callable[[Written], ResultT],
         *,
         names: Callable[[], Iterable[str]] = tuple,
-        foresee: Foresee | None = None,
-        words: Callable[[str], tuple[int, list[str]]] | None = None,
+        foresee: Foresee,
+        words: Callable[[str], tuple[int, list[str]]],
         to: str | None = None,
         verb: str = "Send",
         quote: str = "",
@@ -531,10 +531,9 @@ class Compose(Form[ResultT]):
 
     @on(Field.Changed, "#summary")
     def _count(self) -> None:
-        if self._words is not None:
-            number, odd = self._words(self.typed()["summary"])
-            text = counted(number, "word") + (" △" if odd and number else "")
-            self._number.update(Content(text))
+        number, odd = self._words(self.typed()["summary"])
+        text = counted(number, "word") + (" △" if odd and number else "")
+        self._number.update(Content(text))
 
     @on(Field.Changed, "#to")
     @work(exit_on_error=False, group="preview", exclusive=True)
@@ -542,7 +541,7 @@ class Compose(Form[ResultT]):
         """Say whom it would reach, once nothing was typed for a moment; what is typed meanwhile begins anew."""
         await asyncio.sleep(0.15)
         names, text = _parted(self.typed().get("to", "all")), ""
-        if self._foresee is not None and names:
+        if names:
             try:
                 text = await asyncio.to_thread(self._foresee, names)
             except Exception as error:

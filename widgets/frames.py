@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -26,12 +27,11 @@ TextAt = Callable[[int, int, int], str | None]
 """Line, column and number of cells, from 0 -> what the terminal shows there; None where that is not known."""
 
 
+@dataclass
 class FrameHeld(Message):
     """The terminal holds a frame, and so all before it; travels in the queue of the keys, in its place among them."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
+    number: int
 
 
 class Framed(Protocol):

@@ -224,14 +224,6 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
             self._painter.hits = words
             self.refresh()
 
-    def set_lines(self, lines: int) -> None:
-        """Give each row `lines` lines."""
-        if lines != self._places.lines:
-            self._places.lines = lines
-            self._resize_virtual()
-            self._show_cursor()
-            self.refresh()
-
     def tick(self, now: datetime) -> None:
         """Draw the ages of all rows as of `now`."""
         self._painter.now = now
@@ -335,10 +327,13 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         if self._roomy and room.height > 0:
             is_wide = room.width >= _LEAST_WIDTH
             is_roomy = self._is_roomy and is_wide and room.height >= self._roomy
+            before, self._places.lines = self._places.lines, 2 if is_roomy else 1
             self._places.opens = is_wide and not is_roomy and room.height >= _OPENS
-            self.set_lines(2 if is_roomy else 1)
             self._places.open(self._cursor if self.rows else None)
             self._resize_virtual()
+            if self._places.lines != before:
+                self._show_cursor()
+                self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """Return one line of the row that is there, the gutter included."""
@@ -398,7 +393,7 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
             return
         self._is_touched = self._is_touched or by_user
         self._cursor, self.cursor_key = index, self.key_of(self.rows[index])
-        self._places.open(self._cursor if self.rows else None)
+        self._places.open(index)
         room = Region(0, 0, self.outer_size.width, room_of(self).height)
         for top, lines in self._places.changed(old, index):
             self.refresh(Region(0, top - self.scroll_offset.y, room.width, lines).intersection(room))

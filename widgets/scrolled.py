@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -17,10 +19,8 @@ def room_of(view: ScrollView) -> Size:
     return Size(max(0, width), max(0, height))
 
 
+@dataclass
 class NotShown(Message):
-    """A record could not be drawn; the rest of the widget goes on."""
+    """A record could not be drawn, because that raised `error`; the rest of the widget goes on."""
 
-    def __init__(self, error: Exception) -> None:
-        """`error` is what its drawing raised."""
-        super().__init__()
-        self.error = error
+    error: Exception

@@ -78,11 +78,10 @@ def _beginning(text: str, width: int) -> str:
     return begin + " " * (width - cell_len(begin))
 
 
-def pad(text: str, width: int, *, right: bool = False) -> str:
-    """Return exactly `width` cells of `text`, set to the left or to the right."""
+def pad(text: str, width: int) -> str:
+    """Return exactly `width` cells of `text`."""
     cut = crop(text, width)
-    space = " " * (width - cell_len(cut))
-    return space + cut if right else cut + space
+    return cut + " " * (width - cell_len(cut))
 
 
 def fit(line: Line, width: int) -> Line:

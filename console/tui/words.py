@@ -36,7 +36,7 @@ from team_console.store.views.status import Looks, Reason, State, StoreStatus, a
 from team_console.widgets import bars as pulses
 from team_console.widgets.bars import Notice, Pulse, Tab
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
-from team_console.widgets.form import Stopped
+from team_console.widgets.form import UNSURE, Stopped
 from team_console.widgets.request_documents import earlier_plans, version_words
 from team_console.widgets.signs import REQUESTS
 from team_console.widgets.text import Line, clock_time, pad, span
@@ -572,7 +572,7 @@ def names_listed(names: Iterable[str], most: int = 6) -> str:
 def error_text(error: BaseException) -> str:
     """Return the error and the next step, as safe text; of an unexpected error only its kind, never its words."""
     if not isinstance(error, TeamError):
-        return f"✗ Unexpected: {reason_of(error)}. It may or may not have been saved. Check before you try again."
+        return f"✗ Unexpected: {reason_of(error)}. {UNSURE}"
     if isinstance(error, Stopped):
         return f"✗ {safe_line(error.message, 300)}"
     hint = f"\n{safe_text(error.hint)}" if error.hint else ""

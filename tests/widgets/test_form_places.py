@@ -71,7 +71,7 @@ async def test_a_field_below_words_that_a_scrollbar_wraps_anew_stays_in_sight(si
 
 
 async def test_the_line_of_a_letter_with_the_cursor_is_seen() -> None:
-    form = Compose("Message", str, names=lambda: ())
+    form = Compose("Message", str, foresee=lambda names: "", words=lambda summary: (0, []))
     async with shown(form, (60, 20)) as pilot:
         form.query_one(Letter).focus()
         lines = await lines_after(pilot, *"one", "ctrl+j", *"two", "ctrl+j", *"three", "ctrl+j", *"four")
