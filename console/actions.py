@@ -170,10 +170,28 @@ class Group(StrEnum):
 
 _WRITING = frozenset({Group.DECIDE, Group.WRITE, Group.DELIVER})
 _KEYS = {
-    **{"slash": "/", "colon": ":", "question_mark": "?", "asterisk": "*", "escape": "esc", "shift+tab": "⇧tab"},
-    **{"left_square_bracket": "[", "right_square_bracket": "]", "vertical_line": "|"},
-    **{"down": "↓", "up": "↑", "pagedown": "PgDn", "pageup": "PgUp", "right": "→", "left": "←", "f1": "F1", "f2": "F2"},
-    **{"full_stop": ".", "semicolon": ";", "comma": ",", "less_than_sign": "<", "greater_than_sign": ">"},
+    "slash": "/",
+    "colon": ":",
+    "question_mark": "?",
+    "asterisk": "*",
+    "escape": "esc",
+    "shift+tab": "⇧tab",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "vertical_line": "|",
+    "down": "↓",
+    "up": "↑",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "right": "→",
+    "left": "←",
+    "f1": "F1",
+    "f2": "F2",
+    "full_stop": ".",
+    "semicolon": ";",
+    "comma": ",",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
 }
 
 
@@ -582,18 +600,16 @@ WRITE_ACTIONS: tuple[Action, ...] = (
 ACTIONS: tuple[Action, ...] = (*WRITE_ACTIONS, *LOOK_ACTIONS, *CONSOLE_ACTIONS)
 BY_ID = {action.id: action for action in ACTIONS}
 READING = (
-    *(
-        "approve",
-        "reject",
-        "ask_back",
-        "remark",
-        "done",
-        "next_hit",
-        "previous_thing",
-        "message",
-        "filter",
-        "editor",
-    ),
+    "approve",
+    "reject",
+    "ask_back",
+    "remark",
+    "done",
+    "next_hit",
+    "previous_thing",
+    "message",
+    "filter",
+    "editor",
     "conversation",
 )
 """What the footer names while one thing is read."""

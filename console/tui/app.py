@@ -13,7 +13,7 @@ from team_console.console.preferences import Preferences, load_preferences, mist
 from team_console.console.selection import ActionContext
 from team_console.console.tui.crash_guard import ContainedApp
 from team_console.console.tui.drafts import Drafts, LastVisit
-from team_console.console.tui.following import Progressed, StoreChanged, StoreFollower
+from team_console.console.tui.following import LookWanted, Progressed, StoreFollower
 from team_console.console.tui.keys import KeyQueue
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.notices import Notifier
@@ -48,7 +48,6 @@ IDLE = 900.0
 class ConsoleApp(ContainedApp[int]):
     """The human's seat at one team: it reads the team whenever `look` is called or the store changed."""
 
-    ENABLE_COMMAND_PALETTE = True
     TITLE = "team-console"
     CSS_PATH = "console.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
@@ -208,9 +207,9 @@ class ConsoleApp(ContainedApp[int]):
         """Look at the store again now, with `back` at its archives too."""
         self.follower.look(back=back)
 
-    @on(StoreChanged)
-    def _changed(self, event: StoreChanged) -> None:
-        self.follower.changed(event)
+    @on(LookWanted)
+    def _look(self) -> None:
+        self.follower.changed()
 
     @on(Progressed)
     def _progressed(self, event: Progressed) -> None:

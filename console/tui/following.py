@@ -46,20 +46,12 @@ WATCH_AGAIN = 5.0
 """Seconds until a watch that ended is begun again."""
 
 
-@dataclass
-class StoreChanged(Message):
+class LookWanted(Message):
     """Look again; many of these are one."""
 
-    hint: WatchHint | None = None
-
     def can_replace(self, message: Message) -> bool:
-        """A newer hint says all that an older one did, unless it is of less."""
-        return isinstance(message, StoreChanged) and (self.is_beside or not message.is_beside)
-
-    @property
-    def is_beside(self) -> bool:
-        """Whether no message came or went."""
-        return self.hint is not None and self.hint.beside and not self.hint.notes
+        """See the class."""
+        return isinstance(message, LookWanted)
 
 
 @dataclass
@@ -131,17 +123,19 @@ class StoreFollower:
         if back:
             self._reader.ask_for_archives()
         self._asked += 1
-        self._app.post_message(StoreChanged())
+        self._app.post_message(LookWanted())
 
-    def changed(self, event: StoreChanged) -> None:
-        """Read again because something changed, now or when the machine bears it."""
-        if event.hint is not None:
-            self._hinted(event.hint)
-        if event.is_beside and not self._shows_lock:
-            self._wait("beside", BESIDE, self.look)  # when the next reading would not have seen it anyway
-        elif self._is_reading:
-            self._again, self._urgent = True, self._urgent or event.hint is None
-        elif event.hint is None or not self._pace.rest:
+    def changed(self, hint: WatchHint | None = None) -> None:
+        """Read again because something changed, now or when the machine bears it; now where a look is wanted."""
+        if hint is not None:
+            self._hinted(hint)
+            is_beside = hint.beside and not hint.notes  # no message came or went
+            if is_beside and not self._shows_lock:
+                self._wait("beside", BESIDE, self.look)  # when the next reading would not have seen it anyway
+                return
+        if self._is_reading:
+            self._again, self._urgent = True, self._urgent or hint is None
+        elif hint is None or not self._pace.rest:
             self._begin_reading()
         else:
             self._read_later()
@@ -205,9 +199,9 @@ class StoreFollower:
         while True:
             try:
                 async for hint in self._team.watch():
-                    self.changed(StoreChanged(hint))  # no message: the watch gathers what comes together
+                    self.changed(hint)
             except Exception as error:
-                self._app.post_message(StoreChanged(WatchHint(WatchState.STALLED, reason_of(error))))
+                self.changed(WatchHint(WatchState.STALLED, reason_of(error)))
             await asyncio.sleep(WATCH_AGAIN)
 
     @property

@@ -76,11 +76,6 @@ class Lists(Container):
         """Whether the list in front is complete; before that no key acts on it and nothing is shown in it."""
         return self.front.is_complete
 
-    @property
-    def complete_front(self) -> Pane[Any] | None:
-        """The list in front; None when it is not complete."""
-        return self.front if self.is_drawn else None
-
     def _bring(self, mode: Mode) -> bool:
         """Put the list `mode` in front; return whether it was made just now and must be mounted."""
         is_fresh = mode not in self._panes
@@ -184,8 +179,8 @@ class Lists(Container):
 
     def step_on(self, decided: Collection[str]) -> None:
         """Go from what was just decided to the next thing; that it leaves the list is no disturbance."""
-        if (pane := self.complete_front) is not None:
-            pane.step_on(decided)
+        if self.is_drawn:
+            self.front.step_on(decided)
 
     def stay(self) -> None:
         """Keep the rows of decisions that were undone or refused, in whichever list they were decided."""
@@ -195,5 +190,5 @@ class Lists(Container):
 
     def seek(self, subject: str) -> None:
         """Put the cursor on the row of what was taken back."""
-        if (pane := self.complete_front) is not None:
-            pane.seek_subject(subject)
+        if self.is_drawn:
+            self.front.seek_subject(subject)

@@ -23,10 +23,7 @@ from team_console.console.tui.lists import Lists
 from team_console.console.tui.modes.message_sources import ContentWanted, EvidenceWanted
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.one_screen import Seat
-from team_console.console.tui.words import (
-    ScreenState,
-    no_writing,
-)
+from team_console.console.tui.words import ScreenState, no_writing
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.service.caller import Caller

@@ -68,6 +68,7 @@ class StoreReader:
 
     Attributes:
         tell: Called during a long reading with the records read so far and in all; returns False to stop it.
+        knows_archives: Whether readings know the archives by now.
     """
 
     def __init__(self, team: Team, me: str) -> None:
@@ -82,7 +83,7 @@ class StoreReader:
         self._new_history: HistoryPage | None = None
         self._archive_problems: tuple[Problem, ...] = ()
         self._archives_complete = False
-        self._knows_archives = False
+        self.knows_archives = False
         self._wants_archives = True
         self._local, self._local_until = LocalFacts(), 0.0
 
@@ -129,11 +130,6 @@ class StoreReader:
             self._view = self._update(snapshot)
         return ReadResult(self._number, snapshot, self._view, readable, self._team.obstacle(), self._local)
 
-    @property
-    def knows_archives(self) -> bool:
-        """Whether readings know the archives by now."""
-        return self._knows_archives
-
     def _read_archives(self) -> None:
         """Read the archives, so that the next view knows answers that are only there.
 
@@ -146,7 +142,7 @@ class StoreReader:
         self._archive_problems = tuple(
             problem for problem in self._new_history.problems if problem.code not in (AUDIT_LOST, KEPT_PRIVATE)
         )
-        self._archives_complete, self._knows_archives = self._new_history.complete, True
+        self._archives_complete, self.knows_archives = self._new_history.complete, True
         self._wants_archives = any(problem.code == UNREADABLE for problem in self._archive_problems)
 
     def ask_for_archives(self) -> None:

@@ -152,7 +152,7 @@ class ListScreen(Overlay, ModalScreen[str], Generic[RowT]):
         yield self.rows
 
     def on_mount(self) -> None:
-        """Focus the text, so that keys scroll it."""
+        """Say what it is and which keys there are, and take them."""
         self.rows.border_title = Content(self._title)
         self.rows.border_subtitle = Content(self._keys)
         self.rows.focus()
@@ -269,9 +269,6 @@ def _team_lines(row: TeamRow, drawing: Drawing) -> tuple[Line, ...]:
     waits = f"{row.waiting:,} waiting" if row.waiting else ""
     head = spread((("◆ ", "accent"), (row.name, "strong")), ((waits + " ", "warn"),), drawing.width)
     return head, ((f"  {row.words}  ", "muted"), (safe_line(row.location, 300), "muted"))
-
-
-# Lets the human choose among the teams that were found.
 
 
 class FirstStepsScreen(Overlay, ModalScreen[str | None]):

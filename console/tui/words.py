@@ -20,6 +20,7 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import first_of, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.caller import Receipt
 from team_console.store.views.digest import Digest, DigestGroup, group_head, happening_line
 from team_console.store.views.needs import to_do
@@ -49,6 +50,16 @@ def row_now(asked: RequestRow, view: View | None) -> RequestRow | None:
     """Return the request as it stands in `view`; None when it is not there."""
     rows = view.requests if view is not None else ()
     return next((row for row in rows if row.key == asked.key), None)
+
+
+def asked_title(view: View | None, message: Message) -> str:
+    """Return the title of the request that `message` decides, safe text; empty for others and for an agent that
+    stops.
+    """
+    read = parse_message(message)
+    if view is None or read.request_id is None or read.answers in (None, RequestKind.SHUTDOWN):
+        return ""
+    return safe_line(next((row.title for row in view.requests if row.request_id == read.request_id), ""), 300)
 
 
 def request_outcome(asked: RequestRow, view: View | None, now: datetime) -> str:
@@ -201,15 +212,15 @@ def shows_the_same(state: ScreenState, other: ScreenState) -> bool:
     around = (state.watch, state.progress, state.failure, mine.fresh, mine.obstacle, mine.around)
     if around != (other.watch, other.progress, other.failure, others.fresh, others.obstacle, others.around):
         return False
-    return _alike(mine.snapshot, others.snapshot, _PASSING) and _alike(state.view, other.view, _PASSING)
+    return _alike(mine.snapshot, others.snapshot) and _alike(state.view, other.view)
 
 
 _PASSING = frozenset({"now", "taken_at", "changed_at", "snapshot"})
 """Fields of views and snapshots that tell of the look itself, or change only with the revision."""
 
 
-def _alike(shown: Struct, next_shown: Struct, but: frozenset[str]) -> bool:
-    names = (name for name in shown.__struct_fields__ if name not in but)
+def _alike(shown: Struct, next_shown: Struct) -> bool:
+    names = (name for name in shown.__struct_fields__ if name not in _PASSING)
     pairs = ((getattr(shown, name), getattr(next_shown, name)) for name in names)
     return all(before is after or before == after for before, after in pairs)
 
@@ -277,8 +288,10 @@ def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
         return "Reading goes on; what you write waits up to 2 s for the lock."
     if reason.state is State.SETTINGS and situation.snapshot is not None and situation.snapshot.config.lost:
         return "Those before are used, and nothing is decided until this is mended; 4 says how."
-    is_doubted = reason.state is State.DOUBT and situation.snapshot is not None and not situation.snapshot.messages
-    return safe_line("This list may be incomplete. " * is_doubted + situation.short(reason.hint), 300)
+    hint = situation.short(reason.hint)
+    if reason.state is State.DOUBT and situation.snapshot is not None and not situation.snapshot.messages:
+        hint = f"This list may be incomplete. {hint}"
+    return safe_line(hint, 300)
 
 
 def no_writing(situation: ScreenState, *, read_only: bool) -> str | None:
@@ -324,7 +337,8 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
     if mode is Mode.NEEDS and snoozed:
         return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; :wake shows them again.", tone="good")
     if doubt is not None and mode not in _NOT_OF_QUEUE:
-        return _words("≈", "Nothing here in the queue as it stands", _doubted(doubt), tone="warn")
+        text = safe_line(f"This list may be incomplete: {doubt.sentence}", 300)
+        return _words("≈", "Nothing here in the queue as it stands", text, tone="warn")
     title, text, tone = _NOTHING[mode]
     return (*_words("✓" if tone == "good" else "○", title, text, tone=tone), *first_step_lines(situation))
 
@@ -343,10 +357,6 @@ def has_command(empty: tuple[Line, ...]) -> bool:
 
 
 _AS_LAST_READ = "Nothing stood here when the team was last read."
-
-
-def _doubted(reason: Reason) -> str:
-    return safe_line(f"This list may be incomplete: {reason.sentence}", 300)
 
 
 _NOTHING: dict[Mode, tuple[str, str, str]] = {
@@ -558,9 +568,9 @@ def receipt_words(what: str, *receipts: Receipt) -> str:
     return "\n".join([head, *dict.fromkeys(follows), *(f"△ {safe_line(note, 300)}" for note in dict.fromkeys(notes))])
 
 
-def in_quotes(text: str, most: int = 160) -> str:
+def in_quotes(text: str) -> str:
     """Return the first words of what is answered, as safe text in quotation marks."""
-    line = safe_line(" ".join(_HEADING.sub("", text).split()), most)
+    line = safe_line(" ".join(_HEADING.sub("", text).split()), 160)
     return f"“{line}”" if line else ""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from msgspec import Struct
@@ -15,8 +14,14 @@ from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.reader import LocalFacts
-from team_console.console.tui.team import asked_title
-from team_console.console.tui.words import ScreenState, empty_words, first_step, first_step_lines, is_sure
+from team_console.console.tui.words import (
+    ScreenState,
+    asked_title,
+    empty_words,
+    first_step,
+    first_step_lines,
+    is_sure,
+)
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
@@ -63,10 +68,10 @@ class AgentListing(Listing[Message]):
         self.chosen: RosterRow | None = None
         self.page: AgentPage | None = None
         self._agent: str | None = None
-        self._said: Mapping[str, str] = MappingProxyType({})
-        self._groups: Mapping[str, str] = MappingProxyType({})
-        self._signs: Mapping[str, Sign] = MappingProxyType({})
-        self._by_question: Mapping[str, RequestRow] = MappingProxyType({})
+        self._said: Mapping[str, str] = {}
+        self._groups: Mapping[str, str] = {}
+        self._signs: Mapping[str, Sign] = {}
+        self._by_question: Mapping[str, RequestRow] = {}
 
     def take_roster(self, view: View | None) -> tuple[RosterRow, ...]:
         """Learn the signs, last words and requests of all agents; returns the agents in their order."""

@@ -26,7 +26,7 @@ from team_console.store.views.decisions import (
     ledger_of_team,
     sources_stamp,
 )
-from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.rows import RequestRow
 from team_console.store.views.search import Searchable, request_found
 from team_console.widgets.document import Block, Document, Fact, Heading, Lines, Text, fact, one_line
 from team_console.widgets.message_documents import answer_blocks, content_blocks, safe_name
@@ -92,21 +92,14 @@ class DecisionListing(Listing[ClosedRequest]):
         """Return who asked, else who decided."""
         return row.request.asker if isinstance(row, EndedRequest) else row.asked_by or row.by
 
-    def rows_of(self, view: View) -> tuple[ClosedRequest, ...]:
-        """Return the decisions and ends read so far."""
-        return self._closed()
-
-    def _closed(self) -> tuple[ClosedRequest, ...]:
-        both: tuple[ClosedRequest, ...] = (*self._latest.decisions, *self._latest.ended)
-        return tuple(sorted(both, key=lambda row: row.at or EARLIEST, reverse=True))
-
     @property
     def _latest(self) -> DecisionLedger:
         return self.ledger or DecisionLedger()
 
     def take_latest(self) -> None:
         """List what the ledger that was read last has."""
-        self.all = self._closed()
+        both: tuple[ClosedRequest, ...] = (*self._latest.decisions, *self._latest.ended)
+        self.all = tuple(sorted(both, key=lambda row: row.at or EARLIEST, reverse=True))
 
     def found_in(self, row: ClosedRequest) -> Searchable:
         """Return the searchable fields: who decided what for whom, how, when, with which words and evidence."""
@@ -172,8 +165,9 @@ class DecisionListing(Listing[ClosedRequest]):
             yield Heading("not proved")
             yield Lines(tuple((("△ ", "warn"), (safe_line(gap, 500), "")) for gap in gaps), indent=2)
         if request is not None:
-            asked = tuple(content_blocks(request.question, parse_message(request.question), content))
-            yield from (Heading("what was asked"),) * (bool(asked) and not isinstance(asked[0], Heading))
+            asked = content_blocks(request.question, parse_message(request.question), content)
+            if asked and not isinstance(asked[0], Heading):
+                yield Heading("what was asked")
             yield from asked
         elif "\n" in row.title.strip():
             yield Heading("what was asked")

@@ -21,7 +21,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.findings import trail_findings
-from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.rows import RequestRow
 from team_console.store.views.search import Searchable, text_found
 from team_console.store.views.status import State, holder_words
 from team_console.widgets.bars import LIVE, POLLING, STALE
@@ -182,10 +182,6 @@ class HealthListing(Listing[Row]):
         place = problem.place.partition(" ")[0]
         return next((row for row in self.requests if place in (row.question.message_id, row.request_id)), None)
 
-    def rows_of(self, view: View) -> tuple[Row, ...]:
-        """Facts and findings."""
-        return self.all
-
     def _shortened(self, problem: Problem) -> Problem:
         short = self.situation.short
         return replace(problem, place=short(problem.place), message=short(problem.message))
@@ -217,13 +213,16 @@ class HealthListing(Listing[Row]):
                 more=(fact("code", safe_line(row.code, 64), ""),),
                 source="\n".join(problem.sentence for problem in row.problems),
             )
-        hint = Lines(((("→ ", "open"), (safe_line(row.hint, 600), "")),), indent=2)
-        leads = Lines(((("enter", "key"), (" goes to the request", "muted")),))
+        steps: list[Block] = []
+        if row.hint:
+            steps.append(Lines(((("→ ", "open"), (safe_line(row.hint, 600), "")),), indent=2))
+        if self.request_about(row) is not None:
+            steps.append(Lines(((("enter", "key"), (" goes to the request", "muted")),)))
         return Document(
             key=f"finding:{self.key_of(row)}",
             title=severity_sign(row).word.capitalize(),
             headline=safe_line(row.message, 600),
-            blocks=(*(hint,) * bool(row.hint), *(leads,) * (self.request_about(row) is not None)),
+            blocks=tuple(steps),
             more=(fact("code", safe_line(row.code, 64), ""), fact("place", safe_line(row.place, 400), "")),
             source=f"{row.code} {row.place}: {row.message}",
         )

@@ -14,8 +14,7 @@ from team_console.console.selection import Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
-from team_console.console.tui.team import asked_title
-from team_console.console.tui.words import ScreenState, empty_words, reason_of
+from team_console.console.tui.words import ScreenState, asked_title, empty_words, reason_of
 from team_console.store.contract.team import LOST, Snapshot
 from team_console.store.model.clock import from_text, local_day
 from team_console.store.model.errors import Problem
@@ -25,7 +24,7 @@ from team_console.store.protocol.parsing import newest_first, when_created
 from team_console.store.protocol.verdicts import Seal
 from team_console.store.views.conversation import as_one, deliveries_of, gathered_copies
 from team_console.store.views.history import SearchStep, search
-from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.rows import RequestRow
 from team_console.store.views.search import Searchable, finder
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.message_documents import delivery_lines, message_document
@@ -93,10 +92,6 @@ class HistoryListing(Listing[Message]):
         near = {0: "today · ", 1: "yesterday · "}.get((today - local).days, "")
         words = f"── {near}{local:%A} {local_day(day)} "
         return (words, "muted"), ("─" * (drawing.width - len(words)), "faint")
-
-    def rows_of(self, view: View) -> tuple[Message, ...]:
-        """Return the messages read so far."""
-        return self.all
 
     def shown(self) -> tuple[Message, ...]:
         """Return all that was read: the filter was asked while it was."""
@@ -214,10 +209,6 @@ class HistoryPane(Pane[Message]):
         self._steps: Iterator[SearchStep] | None = None
         self._busy: Worker[None] | None = None
         self._typing: Timer | None = None
-
-    def messages(self) -> tuple[Message, ...]:
-        """Return every message that the rows stand for, newest first."""
-        return tuple([copy for row in self.rows.rows for copy in self.listing.copies_of(row)])
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Begin to read at the first showing; later bring in what is new."""
@@ -372,7 +363,9 @@ def copies_blocks(copies: Sequence[Message], now: datetime) -> tuple[Block, ...]
         return ()
     total: list[Part] = []
     for sign, number in Counter(map(status_sign, copies)).most_common():
-        total += [("   ", "")] * bool(total) + [(f"{sign.glyph} {number} {sign.word}", sign.tone)]
+        if total:
+            total.append(("   ", ""))
+        total.append((f"{sign.glyph} {number} {sign.word}", sign.tone))
     each = delivery_lines((delivery for copy in copies for delivery in deliveries_of(copy)), now)
     return Heading(f"{len(copies)} recipients"), Lines((tuple(total),)), replace(each, is_close=True)
 

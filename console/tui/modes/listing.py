@@ -69,9 +69,9 @@ class Listing(ABC, Generic[RowT]):
 
     # What each list says of its rows.
 
-    @abstractmethod
     def rows_of(self, view: View) -> tuple[RowT, ...]:
-        """Return the rows of this list."""
+        """Return the rows of this list; of one that is read by itself those that were read."""
+        return self.all
 
     @abstractmethod
     def draw(self, row: RowT, drawing: Drawing) -> tuple[Line, ...]:

@@ -306,10 +306,10 @@ class Pane(Container, Generic[RowT]):
         """Whether what is read has the whole screen."""
         return self.is_complete and self.detail.is_room
 
-    def read(self, reads: bool) -> bool:
-        """Give what is under the cursor the whole screen, or the list its place again; False where nothing is."""
+    def read(self, reads: bool) -> None:
+        """Give what is under the cursor, if anything is, the whole screen, or the list its place again."""
         if reads and self.chosen_from.cursor_key is None:
-            return False
+            return
         if not reads:
             self.detail.find("")
             self.search.take(self.listing.query_text)
@@ -319,7 +319,6 @@ class Pane(Container, Generic[RowT]):
         (self.detail if reads else self.chosen_from).focus()
         self.presenter.show()
         self.post_message(self.Looked(self))
-        return True
 
     def step(self, direction: int) -> bool:
         """Go to the next thing, or the one before; False at the end."""

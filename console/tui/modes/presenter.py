@@ -31,7 +31,7 @@ class PresentedList(ShownList, Protocol):
     def chosen_from(self) -> RowList[Any]:
         """The list under whose cursor the thing is that is shown."""
 
-    def read(self, reads: bool) -> bool:
+    def read(self, reads: bool) -> None:
         """Give the thing the whole screen, or the list its place again."""
 
     def shown_document(self) -> Document | None:

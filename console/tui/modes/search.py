@@ -163,7 +163,12 @@ class Search:
         words = self._words if keep else ""
         self._typed(words)
         host, before = self._host, self.line.close()
-        (host.detail if host.is_reading else host.rows if words or before is None else before).focus()
+        if host.is_reading:
+            host.detail.focus()
+        elif words or before is None:
+            host.rows.focus()
+        else:
+            before.focus()
 
     def _typed(self, text: str) -> None:
         """Search in what is read, or filter the list."""

@@ -55,8 +55,15 @@ class SprintListing(Listing[SprintRow]):
         self._groups: dict[str, str] = {}
 
     def draw(self, row: SprintRow, drawing: Drawing) -> tuple[Line, ...]:
-        """Return a batch or a life in one line or two."""
-        return sprint_lines(row, drawing)
+        """Return a batch with its progress, or an agent with the step it is at, in one line or two."""
+        # Names and bars are as wide in batches as in agents, so that bars stand below each other.
+        name_width = max(10, min(26, drawing.width // 3 - 1))
+        bar_width = max(_LEAST, min(_MOST, drawing.width // 7))
+        if isinstance(row, Batch):
+            lines = _batch(row, drawing, name_width, bar_width)
+        else:
+            lines = _life(row, drawing, name_width, bar_width)
+        return lines[: drawing.lines]
 
     def group_of(self, row: SprintRow) -> str:
         """Return its session, where there are several."""
@@ -200,21 +207,6 @@ def trouble_of(life: Lifecycle) -> str:
             *before, last = map(str, steps)
             told.append(f"steps {', '.join(before)} and {last} {word}" if before else f"step {last} {word}")
     return ", ".join(told)
-
-
-def sprint_lines(row: SprintRow, drawing: Drawing) -> tuple[Line, ...]:
-    """Return a batch with its progress, or an agent with the step it is at."""
-    first, below = _lines_of(row, drawing)
-    return (first,) if drawing.lines == 1 else (first, below)
-
-
-def _lines_of(row: SprintRow, drawing: Drawing) -> tuple[Line, Line]:
-    # Names and bars are as wide in batches as in agents, so that bars stand below each other.
-    name_width = max(10, min(26, drawing.width // 3 - 1))
-    bar_width = max(_LEAST, min(_MOST, drawing.width // 7))
-    if isinstance(row, Batch):
-        return _batch(row, drawing, name_width, bar_width)
-    return _life(row, drawing, name_width, bar_width)
 
 
 def _count(batches: Iterable[Batch], state: StoryState) -> int:
