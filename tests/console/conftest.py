@@ -17,8 +17,10 @@ import textual.app
 import textual.pilot
 from team_console.console.tui import keys
 from team_console.console.tui.app import ConsoleApp
+from team_console.console.tui.commands import deciding
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.contract.team import Team
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.service import asking, requests, sending
 from team_console.store.service.caller import Caller, Receipt
@@ -331,12 +333,30 @@ async def in_thread(work: Callable[[], object]) -> None:
 
 
 def rewrite(team: MemoryTeam, message_id: str, **payload: object) -> None:
-    """Change a stored message as an agent that edits the queue by hand does."""
+    """Change what a stored message says as an agent that edits the queue by hand does."""
+    (message,) = [message for message in team.snapshot().messages if message.message_id == message_id]
+    change(team, message_id, payload={**message.payload, **payload})
+
+
+def change(team: MemoryTeam, message_id: str, **fields: object) -> None:
+    """Change fields of a stored message."""
     state = team._state
-    changed = []
-    for message in state.messages:
-        if message.message_id == message_id:
-            message = from_record({**message.record, "payload": {**message.payload, **payload}})
-        changed.append(message)
-    state.messages = tuple(changed)
+    state.messages = tuple(
+        from_record({**message.record, **fields}) if message.message_id == message_id else message
+        for message in state.messages
+    )
     state.revision += 1
+
+
+def edited_by(monkeypatch: pytest.MonkeyPatch, old: str = "", new: str = "") -> None:
+    """Stand in for the human's editor, which replaces some words; SUFFIX is the end of the file's name there.
+
+    Without words it cannot be run.
+    """
+
+    def editor(app: object, text: str, *, suffix: str) -> str:
+        if not old:
+            raise TeamError(Code.SPAWN_FAILED, "the editor vi cannot be run", "Set EDITOR.")
+        return text.replace(old, new.replace("SUFFIX", suffix)) + "\n"
+
+    monkeypatch.setattr(deciding, "edit_text", editor)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.tui.commands import deciding
-from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import UNSAFE
 from team_console.store.service import asking, requests
@@ -67,18 +64,6 @@ async def answered(desk: Desk, team: MemoryTeam) -> Message:
     return answer
 
 
-def edited_by(monkeypatch: pytest.MonkeyPatch, edit: Callable[[str], str]) -> list[tuple[str, str]]:
-    """Stand in for the editor; what it was given, with the ending of the file."""
-    given: list[tuple[str, str]] = []
-
-    def editor(app: object, text: str, *, suffix: str) -> str:
-        given.append((text, suffix))
-        return edit(text)
-
-    monkeypatch.setattr(deciding, "edit_text", editor)
-    return given
-
-
 SHOWN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("shown_tools.json").read_text(encoding="utf-8"))
 """A tool, its input, what is known of it, and the words in which it is shown."""
 
@@ -93,62 +78,6 @@ async def test_each_is_shown_for_what_it_is(team: MemoryTeam) -> None:
                 assert " ".join(words.split()) in flat, words
             await desk.press("j")
             await desk.settle()
-
-
-async def test_a_command_is_edited_its_difference_shown_and_the_edited_version_approved(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    request_id = ask(team)
-    given = edited_by(monkeypatch, lambda text: text.replace("rm -rf build", "true") + "\n")
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press("ctrl+e")
-        await desk.shows("edited by you · +1 −1")
-        assert "-   rm -rf build" in desk.text
-        assert "+   true" in desk.text
-        assert "Allow once as edited" in desk.text
-        await desk.press("enter")
-        answer = await answered(desk, team)
-        await desk.press("3", "right")
-        await desk.reads("edited before it was approved · +1 −1")
-        assert "+   true" in desk.detail
-    assert given == [(COMMAND["command"], ".sh")]
-    assert answer.payload["updated_input"] == {**COMMAND, "command": "npm test && \\\n  true"}
-    assert answer.payload["request_id"] == request_id
-
-
-async def test_an_edit_without_a_change_or_with_a_failing_editor_approves_what_was_asked(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ask(team)
-
-    def fails(text: str) -> str:
-        raise TeamError(Code.SPAWN_FAILED, "the editor vi cannot be run", "Set EDITOR.")
-
-    edited_by(monkeypatch, fails)
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press("ctrl+e")
-        assert "the editor vi cannot be run" in desk.text
-        edited_by(monkeypatch, lambda text: text + "\n")
-        await desk.press("escape")
-        await desk.is_back()
-        await desk.asks("a")
-        await desk.press("ctrl+e")
-        assert "edited by you" not in desk.text
-        await desk.press("enter")
-        answer = await answered(desk, team)
-    assert "updated_input" not in answer.payload
-
-
-async def test_what_a_client_cannot_take_is_not_offered(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask(team, client="codex")
-    given = edited_by(monkeypatch, lambda text: "ls")
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press("ctrl+e")
-        assert "edit first" not in desk.text
-    assert given == []
 
 
 @cases

@@ -18,31 +18,6 @@ from tests.equipment.signing_keys import key_file, public_line
 pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.usefixtures("long_grace")]
 
 
-async def approve(desk: Desk, note: str = "") -> None:
-    """Approve what is under the cursor, until it waits to be written."""
-    await desk.asks("a")
-    await desk.press(*("n" if note else ""))
-    await desk.type(note)
-    await desk.press("enter")
-    await desk.until(lambda: len(desk.app.main.pending_decisions) > 0, "a decision in its grace")
-
-
-async def test_what_cannot_be_written_on_leaving_is_told_now_and_at_the_next_start(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    request_id = hand_in_plan(team)
-    async with opened(team) as desk:
-        await approve(desk)
-        requests.reject(Caller(team, LEAD), request_id=request_id, reason="another console was faster")
-        (words,) = desk.app.write_decided()
-        assert words.startswith("approve task-manager's plan: ")
-    async with opened(team) as desk:
-        await desk.tells("Decided and not written")
-        assert any("approve task-manager's plan" in toast for toast in desk.toasts)
-    async with opened(team) as desk:
-        assert not any("Decided and not written" in toast for toast in desk.toasts)
-
-
 async def approve_all(desk: Desk, team: MemoryTeam) -> list[str]:
     """Approve the plans of three agents with one form, until they wait to be written; their request ids."""
     made = three_plans(team)
@@ -113,27 +88,6 @@ async def test_a_verdict_that_has_to_be_signed_is_written_on_leaving(team: Memor
         await hand_in(desk, "a")
     assert desk.app.write_decided() == []
     assert len(verdicts(team)) == 1
-
-
-async def test_a_shutdown_of_the_team_that_did_not_begin_is_named_on_leaving(team: MemoryTeam) -> None:
-    async with opened(team) as desk:
-        await hand_in(desk, "S")
-    assert desk.app.write_decided() == [
-        "ask 3 agents to stop, one after the other: the console was left before it began"
-    ]
-    assert team.snapshot().messages == ()
-    assert desk.app.main.drafts.purposes(KEPT), "a note for the next start"
-
-
-async def test_what_waits_is_written_before_the_console_steps_aside(team: MemoryTeam) -> None:
-    """While an editor is open or the process is stopped no grace ends."""
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await hand_in(desk, "a")
-        desk.app._suspend_signal()  # as ctrl+z and an editor do
-        assert len(verdicts(team)) == 1
-        await desk.tells("Approved")
-        await desk.until(lambda: desk.rows == [], "the list without it")
 
 
 @cases

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from team_console.console.tui import keys
 from team_console.console.tui.app import ConsoleApp
-from team_console.console.tui.modes.agents import AgentsPane
 from team_console.console.tui.screens import TeamRow
 from team_console.store.backends.open import open_team
 from team_console.store.service import requests
@@ -82,18 +81,3 @@ async def test_every_team_says_what_waits_in_it_and_enter_goes_there(folders: Pa
         await desk.shows("beta", "1 waiting", "alpha", "gamma", "unreadable")
         await desk.press(*("j" * [row.name for row in rows(desk)].index("beta")), "enter")
         await desk.until(lambda: desk.app.next_team == str(folders / "beta"), "the team where something waits")
-
-
-async def test_marked_agents_are_counted_and_the_one_under_the_cursor_is_copied(team: MemoryTeam) -> None:
-    async with opened(team) as desk:
-        await desk.press("2")
-        pane = desk.app.main.pane
-        assert isinstance(pane, AgentsPane)
-        await desk.press("space", "space")
-        await desk.shows("* 2 marked")
-        under = pane.roster.cursor_key
-        assert under not in pane.roster.marks
-        await desk.press("y")
-        assert desk.app.clipboard == under
-        await desk.press("escape")
-        await desk.until(lambda: "marked" not in desk.text, "no marks")

@@ -18,19 +18,15 @@ from team_console.console.selection import Mode
 from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.agents import AgentsPane
 from team_console.console.tui.reader import StoreReader
-from team_console.console.tui.screens import ReadingScreen
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Snapshot
-from team_console.store.model.message import Message, from_record, new_record
 from team_console.store.protocol.membership import Doing
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.sessions import note_session
-from team_console.store.settings.team_config import TeamConfig
 from team_console.widgets.help_panel import HelpPanel
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
-from tests.console.test_writing import write
 from tests.equipment import strict
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.pressed_keys import reach
@@ -172,19 +168,6 @@ def test_its_text_is_read_in_an_editor_and_piped_to_a_command(tmp_path: Path) ->
         assert terminal.wait_exit() == 0
 
 
-async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: MemoryTeam) -> None:
-    request = hand_in_plan(team, "Split the loader from the renderer")
-    async with opened(team) as desk:
-        await desk.reads("Split the loader")
-        assert desk.detail.splitlines()[0] == "Split the loader from the renderer"
-        assert desk.detail.splitlines()[1].startswith("task-manager → you · just asked · due in")
-        assert request not in desk.detail
-        await desk.performs("ids")
-        assert request in "".join(desk.detail.split()), "it may go on in the next line"
-        await desk.performs("ids")
-        assert request not in desk.detail
-
-
 class LargeTeam(MemoryTeam):
     """A team that is read when `rest` is set."""
 
@@ -211,179 +194,9 @@ async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(team: Memory
     assert not large.rest.is_set()
 
 
-FINANCE = "财务经理"
-
-
-async def choose(desk: Desk, name: str) -> None:
-    """Put the cursor on an agent of the roster."""
-    await desk.press("2")
-    pane = desk.app.main.pane
-    await desk.until(lambda: bool(pane.roster.select(name)), "the agent")  # type: ignore[attr-defined]
-    await desk.calm()
-
-
-def heard(team: MemoryTeam, *senders: str, to: str) -> None:
-    """Other programs wrote under these names."""
-    with team.transaction(actor="x", action="edit", wait=1) as tx:
-        for number, sender in enumerate(senders):
-            facts = {"type": "message", "priority": "low", "created": "2026-02-24T10:29:00Z"}
-            payload = {"summary": "s", "content": "c"}
-            tx.add(new_record(message_id=f"m{number}", sender=sender, to=to, payload=payload, **facts))
-        tx.record("edit")
-
-
-async def test_who_cannot_be_written_to_is_refused_before_a_text_is_typed(clock: Clock) -> None:
-    team = MemoryTeam(config=TeamConfig(name="t", lead="ceo"), clock=clock)
-    heard(team, "a b", "../evil", "x", to="y")
-    async with opened(team, me="ceo") as desk:
-        for name in ("a b", "../evil"):
-            await choose(desk, name)
-            for key in ("m", "s"):
-                await desk.press(key)
-                await desk.shows(f"“{name}” is no name that could be written to")
-                assert desk.front is desk.app.main
-        await desk.shows("no name")
-        await desk.press("b")
-        await write(desk, "The export begins at noon today", "Keep the disk free.")
-        await desk.press("ctrl+s")
-        await desk.shows("2 deliveries: y, x.", "△ Left out, because it is no name", "b, ../evil.")
-
-
-async def test_no_command_is_offered_with_a_name_that_a_shell_could_take_apart(clock: Clock) -> None:
-    team = MemoryTeam(config=TeamConfig(name="t", lead="ceo"), clock=clock)
-    heard(team, "../evil", "$(x)", to=FINANCE)
-    async with opened(team, me="ceo") as desk:
-        await desk.press("right")
-        await desk.shows("join '财务经理' --for claude")
-        await desk.press("Y")
-        assert desk.app.clipboard.endswith("join '财务经理' --for claude")
-
-
 def read(desk: Desk) -> str:
     """What stands on the screen in front, in one line."""
     return " ".join(desk.text.split())
-
-
-async def test_c_opens_the_conversation_of_a_plan_with_its_versions_and_esc_goes_back(
-    team: MemoryTeam, clock: Clock
-) -> None:
-    first = hand_in_plan(team, "Refactor the loader", "1. Rewrite all of it")
-    clock.advance(60)
-    requests.reject(Caller(team, LEAD), request_id=first, reason="Say how to roll it back")
-    clock.advance(60)
-    hand_in_plan(team, "Refactor the loader", "1. Rewrite all of it\n2. Keep the old one")
-    async with opened(team) as desk:
-        await desk.press("c")
-        await desk.until(lambda: "Keep the old one" in read(desk), "the second version")
-        assert isinstance(desk.front, ReadingScreen)
-        shown = read(desk)
-        assert shown.index("Say how to roll it back") < shown.index("Keep the old one")
-        asked = team.snapshot().messages[-1].message_id
-        sending.send(Caller(team, AUTHOR), to=LEAD, summary="One word more", content="It is small", in_reply_to=asked)
-        await desk.until(lambda: "It is small" in read(desk), "what was said meanwhile")
-        await desk.pilot.press("escape")
-        await desk.is_back()
-
-
-def given_up(team: MemoryTeam, summary: str) -> str:
-    """A message whose delivery was given up; its id."""
-    sent = sending.send(Caller(team, LEAD), to=AUTHOR, summary=summary, content="x").messages[0]
-    failed = {"status": "failed", "error_message": "exit status 75", "retry_count": 3}
-    state = team._state
-    state.messages = tuple(
-        from_record({**message.record, **failed}) if message.message_id == sent.message_id else message
-        for message in state.messages
-    )
-    state.revision += 1
-    return sent.message_id
-
-
-async def test_many_are_marked_previewed_and_treated_as_one_and_the_rest_is_left_alone(team: MemoryTeam) -> None:
-    for name in ("first", "second", "third"):
-        given_up(team, f"The {name} export has no home")
-
-    def states() -> list[str]:
-        return sorted(message.status for message in team.snapshot().messages)
-
-    async with opened(team) as desk:
-        await desk.press("6")
-        await desk.reads("exit status 75")
-        await desk.press("space", "space")
-        await desk.asks("t")
-        await desk.until(lambda: "2 messages: each starts again with all its tries" in desk.text, "the question")
-        await desk.press("escape")
-        assert states() == ["failed"] * 3
-        await desk.asks("t")
-        await desk.press("enter")
-        await desk.until(lambda: states() == ["failed", "pending", "pending"], "both tried again")
-    assert [len(line.facts["ids"]) for line in team.audit() if line.action == "retry"] == [2]
-
-
-def fill_inbox(team: MemoryTeam, number: int, sender: str = AUTHOR) -> None:
-    """Messages to the lead."""
-    for index in range(number):
-        sending.send(Caller(team, sender), to=(LEAD,), summary=f"State of the export job number {index}", content="x")
-
-
-def unread(team: MemoryTeam) -> list[Message]:
-    """What still waits for the lead."""
-    return [message for message in team.snapshot().messages if message.status == "pending"]
-
-
-async def focus_inbox(desk: Desk) -> None:
-    """Stand in the inbox of the lead."""
-    await desk.press("2")
-    pane = desk.app.main.pane
-    assert pane.roster.select(LEAD)  # type: ignore[attr-defined]
-    await desk.press("enter")
-    await desk.calm()
-
-
-async def test_a_plan_is_approved_from_the_inbox_and_cannot_be_put_away_there(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    fill_inbox(team, 1, sender="file-manager")
-    async with opened(team) as desk:
-        await focus_inbox(desk)
-        await desk.press("space", "space")
-        await desk.press("d")
-        await desk.shows("1 marked row left alone")
-        await desk.press("enter")
-        await desk.until(lambda: len(unread(team)) == 1, "one read")
-        assert [message.type for message in unread(team)] == ["plan_approval_request"]
-        await desk.press("escape", "enter")
-        await focus_inbox(desk)
-        while desk.app.main.context().selection.request is None:
-            await desk.press("k")
-        await desk.press("d")
-        await desk.tells("still wants an answer")
-        assert len(unread(team)) == 1
-        await desk.approves(team)
-
-
-async def test_findings_of_one_kind_are_one_row_and_enter_leads_to_the_request(team: MemoryTeam, clock: Clock) -> None:
-    for story in ("3-1", "3-2", "3-3"):
-        asked = {
-            "story_key": story,
-            "requesting_agent": AUTHOR,
-            "queries": [{"query": "Why?"}],
-            "summary": f"Look into {story}",
-        }
-        sending.send(Caller(team, AUTHOR), to=("file-manager",), type="RESEARCH_REQUEST", payload=asked)
-    clock.advance(86_400)
-    async with opened(team) as desk:
-        await desk.press("4")
-        await desk.until(lambda: any(key.startswith("group:warning:OVERDUE") for key in desk.rows), "the group")
-        assert not any(key.startswith("OVERDUE") for key in desk.rows)
-        group = next(key for key in desk.rows if key.startswith("group:"))
-        pane = desk.app.main.pane
-        assert pane.rows.select(group)
-        assert " 3" in desk.text
-        await desk.press("enter")
-        await desk.until(lambda: sum(key.startswith("OVERDUE") for key in desk.rows) == 3, "each of them")
-        await desk.press("j", "enter")
-        await desk.until(lambda: desk.app.main.lists.mode is Mode.REQUESTS, "the requests")
-        row = desk.app.main.pane.rows.cursor_row
-        assert row.addressee == "file-manager"  # type: ignore[union-attr]
 
 
 HOSTILE = """messages:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +14,10 @@ from typing import Any
 import pytest
 from team_console.console.tui import background, decisions, evidence
 from team_console.store.model.message import from_record
-from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
 from team_console.store.service import asking, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.evidence import Evidence
-from team_console.widgets import form_gate as forms
 from team_console.widgets.detail import Detail
 from team_console.widgets.fields import Options
 from team_console.widgets.form import Excerpt
@@ -36,7 +33,6 @@ from tests.console.conftest import (
     ask_permission,
     hand_in_plan,
     opened,
-    rewrite,
     three_plans,
     verdicts,
 )
@@ -53,69 +49,6 @@ def new_in(desk: Desk) -> str:
     """What the form says is new."""
     (shown,) = desk.front.query("#changed").results(Excerpt)
     return "\n".join("".join(text for text, _ in line) for line in shown._lines)
-
-
-async def evidence_shown(desk: Desk) -> None:
-    await desk.reads("unknown (not connected with `join`)")
-
-
-async def test_a_change_is_shown_as_a_diff_and_the_next_enter_approves_what_it_shows(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await evidence_shown(desk)
-        await desk.asks("a")
-        (plan,) = team.snapshot().messages
-        rewrite(team, plan.message_id, content="1. Split\n2. Delete the backups")
-        await desk.press("n")
-        await desk.type("fine")
-        await desk.press("enter")
-        await desk.shows(CHANGED)
-        assert verdicts(team) == []
-        assert "- " in new_in(desk)
-        assert "+   2. Delete the backups" in new_in(desk)
-        await desk.press("enter")
-        await desk.decided(team)
-    (verdict,) = verdicts(team)
-    assert verdict.payload["content"] == "fine"
-    (question,) = [message for message in team.snapshot().messages if message.message_id == plan.message_id]
-    (line,) = [line for line in team.audit() if line.action == "approve"]
-    assert line.facts[REQUEST_DIGEST] == digest_of(question)
-    assert "Delete the backups" in question.content
-
-
-@pytest.mark.parametrize("key", ["a", "r", "B"])
-async def test_a_form_says_of_a_changed_request_what_it_asks_now(team: MemoryTeam, key: str) -> None:
-    ask_permission(team, "ls one")
-    async with opened(team) as desk:
-        await evidence_shown(desk)
-        await desk.asks(key)
-        (asked,) = team.snapshot().messages
-        rewrite(team, asked.message_id, input={"command": "rm two"})
-        if key != "a":
-            await desk.type("why")
-        await desk.press("enter")
-        await desk.shows(CHANGED)
-        (about,) = desk.front.query(".form--about").results(Static)
-        await desk.until(lambda: "rm two" in str(about.content), "what it asks now")
-        assert "ls one" not in str(about.content)
-
-
-async def test_no_key_decides_on_what_is_new_before_it_could_be_read(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await evidence_shown(desk)
-        await desk.asks("a")
-        (plan,) = team.snapshot().messages
-        rewrite(team, plan.message_id, content="1. Delete the backups")
-        await desk.until(desk.can_act, "a form to act on")
-        monkeypatch.setattr(forms, "LOOK", 3600.0)
-        await desk.pilot.press("enter")
-        await desk.shows(CHANGED)
-        await desk.pilot.press("enter", "ctrl+s")
-        await desk.pilot.pause()
-        assert verdicts(team) == []
 
 
 async def test_evidence_that_changed_is_shown_and_asked_about_again(
@@ -154,38 +87,6 @@ async def test_evidence_that_cannot_be_looked_for_takes_nothing_else_with_it(
         await desk.reads("it could not be looked for")
         await desk.approves(team)
     assert verdicts(team)[0].payload["evidence"] == ["evidence: not known: it could not be looked for [this console]"]
-
-
-def numbers(desk: Desk) -> set[str]:
-    """Every number that says how much waits: of the tab, the border, the group."""
-    found = re.findall(r"Needs you(?: ·)? (\d+)|WAITING (\d+)|(\d+) permissions?", desk.text)
-    return {number for each in found for number in each if number}
-
-
-async def test_a_row_that_was_withdrawn_or_answered_while_it_is_read_is_counted_nowhere(team: MemoryTeam) -> None:
-    asked = [ask_permission(team, f"make {name}") for name in "abc"] + [ask_permission(team, "rm -r build")]
-    async with opened(team) as desk:
-        await desk.shows("3 alike: Bash: make …", "Needs you 4")
-        assert numbers(desk) == {"4"}
-        asking.withdraw(Caller(team, AUTHOR), request_id=asked[0], reason="found another way")
-        await desk.shows("Needs you 3")
-        assert numbers(desk) == {"3"}
-        await desk.press("G")
-        await desk.reads("rm -r build")
-        asking.withdraw(Caller(team, AUTHOR), request_id=asked[3], reason="no need")
-        await desk.shows("Needs you 2")
-        assert numbers(desk) == {"2"}
-        assert "rm -r build" in desk.text, "what is read stays there"
-
-
-@pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u3000", "\u202f"])
-async def test_a_blank_that_is_no_space_is_seen_in_row_page_and_form(team: MemoryTeam, blank: str) -> None:
-    ask_permission(team, f"rm -rf /tmp{blank}/x")
-    async with opened(team) as desk:
-        await desk.shows("Bash: rm -rf /tmp\u237d/x")
-        await desk.reads("│ rm -rf /tmp\u237d/x")
-        await desk.asks("a")
-        await desk.shows("“Bash: rm -rf /tmp\u237d/x”")
 
 
 async def test_in_the_form_of_several_nothing_is_cut_and_what_differs_is_marked(team: MemoryTeam) -> None:
@@ -392,28 +293,6 @@ async def many(desk: Desk) -> Many[Any]:
     return form
 
 
-async def test_what_wants_words_is_left_alone_and_what_was_never_shown_stays(
-    team: MemoryTeam,
-) -> None:
-    three_plans(team)
-    sending.send(Caller(team, "file-manager"), to=LEAD, summary="The report is ready for reading", content="Here it is")
-    question = [{"question": "Which one?", "options": [{"label": "This"}, {"label": "That"}]}]
-    asking.ask_question(Caller(team, "file-manager"), questions=question)
-    async with opened(team) as desk:
-        await desk.press("g")
-        while (shown := desk.app.main.context().selection.request) is None or shown.kind != "plan":
-            await desk.press("j")
-        await desk.press("asterisk", "a")
-        form = await many(desk)
-        assert len(form.meant) == 1
-        assert "2 marked rows left alone" in desk.text
-        assert "2 not shown whole stay" in " ".join(desk.text.replace("│", "").split())
-        assert "enter approve 1" in desk.text
-        await desk.press("enter")
-        await desk.decided(team)
-        assert [verdict.request_id for verdict in verdicts(team)] == [shown.request_id]
-
-
 def held_at_the_second(patch: pytest.MonkeyPatch, name: str) -> Event:
     """Have the console's own `name` wait at the second act until the event is set."""
     go_on, calls = Event(), list[None]()
@@ -453,36 +332,3 @@ async def test_writing_many_at_once_is_stopped_between_two_and_each_says_what_be
         await desk.tells("2 requests approved")
         assert any("Not written: 1 decision" in toast and "writing 2 of 3" in toast for toast in desk.toasts)
         assert len(verdicts(team)) == 2
-
-
-def answers(team: MemoryTeam) -> int:
-    """How many permissions were answered."""
-    return sum(message.type == "permission_response" for message in team.snapshot().messages)
-
-
-async def test_permissions_of_one_cause_are_one_row_and_one_verdict_answers_those_that_are_listed(
-    team: MemoryTeam,
-) -> None:
-    listed = [ask_permission(team, f"git push origin branch-{number}") for number in range(3)]
-    other = ask_permission(team, "rm -r build")
-    async with opened(team, me=LEAD) as desk:
-        await desk.shows("Needs you 4", "3 alike: Bash: git push origin …", "branch-0, branch-1", "branch-2")
-        await desk.asks("a")
-        await desk.shows("Approve 3", "branch-0", "branch-1", "branch-2")
-        late = ask_permission(team, "git push origin branch-3")
-        await desk.press("ctrl+s")
-        await desk.until(lambda: answers(team) == 3, "three answers")
-        await desk.shows("git push origin branch-3")
-        messages = team.snapshot().messages
-        answered = {message.request_id for message in messages if message.type == "permission_response"}
-        assert answered == set(listed)
-        assert not answered & {late, other}
-        for number in (4, 5):
-            ask_permission(team, f"git push origin branch-{number}")
-        await desk.shows("3 alike")
-        while "3 alike" not in desk.detail:
-            await desk.press("j")
-        await desk.press("enter", "a")  # each a row of its own
-        await desk.form()
-        await desk.press("enter")
-        await desk.until(lambda: answers(team) == 4, "one answer")

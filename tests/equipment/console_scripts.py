@@ -3,11 +3,14 @@
 A line is one of these; `$NAME` in it stands for what was kept:
 
 - `MEMBER: FUNCTION {ARGUMENTS}` calls a function of the service for a member; `NAME = ` before it keeps the id of the
-  request or of the message that it makes. `rewrite ID {FIELDS}` changes a payload as another program does.
+  request or of the message that it makes. What another program does: `write {FIELDS}` puts a message into the queue,
+  `rewrite ID {FIELDS}` changes the payload of one, `change ID {FIELDS}` the message itself.
 - `member NAME ROLE` puts somebody on the roster, `later SECONDS` moves the clock, `set NAME VALUE` the environment,
-  `patch MODULE.NAME NUMBER` a number of the code, `lines NAME NUMBER` keeps a text of so many lines, and from
-  `keep-trail` on the team knows what it wrote.
-- `open` opens the console, at most `open 80x24 as NAME read-only`; another `open` closes it first.
+  `patch MODULE.NAME NUMBER` a number of the code, `lines NAME NUMBER` keeps a text of so many lines, `editor OLD NEW`
+  says what the human's editor replaces (without words it fails), from `keep-trail` on the team knows what it wrote, and
+  `undeclared` is a team without a roster.
+- `open` opens the console, at most `open 80x24 as NAME read-only`; another `open` closes it first. `leave` closes it
+  as a human does, and `step-aside` is what an editor or ctrl+z does to it.
 - `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `together KEY ...` for keys that arrive at
   once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
 - `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the team
@@ -16,16 +19,19 @@ A line is one of these; `$NAME` in it stands for what was kept:
 
 Below it stands, indented, what must hold, or must come to hold:
 
-- words on the screen; with `detail: `, `toast: `, `form: `, `busy: `, `mode: `, `trail: `, `unread: ` or `draft
-  PURPOSE: ` before them words of that; with `! ` before all of it, words that do not stand there at that moment;
+- words on the screen, those behind ` ... ` later than those before; with `detail: `, `toast: `, `form: `, `about: `
+  (what a form is about), `changed: ` (what it says is new), `busy: `, `mode: `, `trail: `, `unread: `, `clipboard: `,
+  `left: ` (what is named when one leaves) or `draft PURPOSE: ` before them words of that; with `! ` before all of it,
+  words that do not stand there at that moment;
 - `rows: NUMBER` of the list, `pending: NUMBER` of what waits to be written, `by MEMBER: NUMBER` and `to MEMBER: NUMBER`
-  of messages, `type TYPE: NUMBER` of messages of a type, which may have `*`;
+  of messages, `type TYPE: NUMBER` and `status STATUS: NUMBER` of messages of a type or status, which may have `*`;
 - `last PLACE: VALUE` and `last PLACE ~ WORDS` of the newest message.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -37,18 +43,20 @@ from typing import Any
 import pytest
 import yaml
 from msgspec.structs import replace
+from team_console.store.model.message import new_record
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
-from team_console.store.settings.team_config import Agent
+from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.widgets.form import Excerpt
 from textual.events import Key
-from textual.widgets import Input, TextArea
+from textual.widgets import Input, Static, TextArea
 
-from tests.console.conftest import LEAD, Clock, Desk, opened, rewrite
+from tests.console.conftest import LEAD, Clock, Desk, change, edited_by, opened, rewrite
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.scripts import found_at
 
 _DOORS = (requests, asking, sending, inbox)
-_PLACES = ("detail", "toast", "form", "busy", "mode", "trail", "unread")
+_PLACES = ("detail", "toast", "form", "about", "changed", "busy", "mode", "trail", "unread", "clipboard", "left")
 
 
 class ConsoleScript:
@@ -56,11 +64,13 @@ class ConsoleScript:
 
     Attributes:
         kept: Ids and texts by the names that the script gives them.
+        left: What was named when the console was left.
     """
 
     def __init__(self, team: MemoryTeam, clock: Clock, environment: pytest.MonkeyPatch) -> None:
         self.team, self.clock, self.environment = team, clock, environment
         self.kept: dict[str, str] = {}
+        self.left: list[str] = []
         self.console = AsyncExitStack()
 
     async def play(self, text: str) -> None:
@@ -100,15 +110,25 @@ class ConsoleScript:
             self.clock.advance(float(rest))
         elif verb == "lines":
             self.kept[name] = "\\n".join(f"{number}. step {number}." for number in range(1, int(value) + 1))
-        elif verb == "rewrite":
-            asked = next(message for message in self.team.snapshot().messages if message.request_id == name)
-            rewrite(self.team, asked.message_id, **yaml.safe_load(value))
+        elif verb in ("rewrite", "change"):
+            messages = self.team.snapshot().messages
+            meant = next(message for message in messages if name in (message.request_id, message.message_id))
+            (rewrite if verb == "rewrite" else change)(self.team, meant.message_id, **yaml.safe_load(value))
+        elif verb == "write":
+            envelope = {"type": "message", "priority": "low", "created": "2026-02-24T10:29:00Z"}
+            payload = {"summary": "s", "content": "c"}
+            given = {**envelope, "payload": payload, **yaml.safe_load(rest)}
+            self.team._state.messages += (new_record(**given),)
         elif verb == "member":
             config = self.team.config()
             agents = MappingProxyType({**config.agents, name: Agent(name, value or "member")})
             self.team._config = replace(config, agents=agents)
+        elif verb == "editor":
+            edited_by(self.environment, *shlex.split(rest))
         elif verb == "keep-trail":
             self.team = MemoryTeam(config=self.team.config(), clock=self.clock, keeps_trail=True)
+        elif verb == "undeclared":
+            self.team = MemoryTeam(config=TeamConfig(name="t", lead=LEAD), clock=self.clock)
         else:
             return False
         return True
@@ -135,6 +155,11 @@ class ConsoleScript:
             with_words = [row for row, line in enumerate(desk.text.split("\n"), start=1) if rest in line]
             for line in range(1, int(rest) + 1) if rest.isdigit() else with_words:
                 desk.app.canvas.update(f"\x1b[{line};1H{'a toast ' * 15}\x1b[1;1H")
+        elif verb == "leave":
+            await self.console.aclose()
+            self.left = desk.app.write_decided()
+        elif verb == "step-aside":
+            desk.app._suspend_signal()
         elif verb == "tick":
             desk.app._tick()
         elif verb == "look":
@@ -168,8 +193,10 @@ class ConsoleScript:
         is_elsewhere = what in _PLACES or what.startswith("draft ")
         place, words = (what, wanted) if is_elsewhere else ("", expected.removeprefix("! "))
         if expected.startswith("! "):
-            assert words not in self._words_at(place), (line, expected)
-        elif what.startswith(("by ", "to ", "type ")) or what in ("rows", "pending"):
+            assert not self._stands(words, place), (line, expected)
+        elif place == "left":
+            assert self._stands(words, place), (line, expected, self.left)
+        elif what.startswith(("by ", "to ", "type ", "status ")) or what in ("rows", "pending"):
             await self.desk.until(lambda: self._number(what) == int(wanted), f"{line}: {expected}")
             assert self._number(what) == int(wanted), (line, expected)
         elif expected.startswith("last "):
@@ -179,10 +206,17 @@ class ConsoleScript:
             text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
             assert (text == value) if exactly else (value in text), (line, expected, text)
         else:
-            await self.desk.until(lambda: words in self._words_at(place), f"{line}: {expected}")
+            await self.desk.until(lambda: self._stands(words, place), f"{line}: {expected}")
+
+    def _stands(self, words: str, place: str) -> bool:
+        """Whether words stand at a place; where they have ` ... ` between them, one after the other."""
+        parts = ".*".join(map(re.escape, words.split(" ... ")))
+        return re.search(parts, self._words_at(place), re.DOTALL) is not None
 
     def _words_at(self, place: str) -> str:
         """What stands at a place of the screen, or on all of it."""
+        if place == "left":
+            return "\n".join(self.left)
         desk, main = self.desk, self.desk.app.main
         if place.startswith("draft "):
             return str(main.drafts.get(place.removeprefix("draft ")))
@@ -190,16 +224,24 @@ class ConsoleScript:
             return "\n".join(desk.toasts if place == "toast" else [line.action for line in self.team.audit()])
         if place == "unread":
             return "\n".join(str(one.payload) for one in self.team.snapshot().messages if one.status == "pending")
+        if place == "about":
+            return "\n".join(str(line.content) for line in desk.front.query(".form--about").results(Static))
+        if place == "changed":
+            excerpts = desk.front.query("#changed").results(Excerpt)
+            return "\n".join("".join(text for text, _ in line) for excerpt in excerpts for line in excerpt._lines)
+        if place == "clipboard":
+            return desk.app.clipboard
         if place in ("busy", "mode"):
             return main.around.busy if place == "busy" else str(main.lists.mode)
         return desk.detail if place == "detail" else desk.said if place == "form" else desk.text
 
     def _number(self, what: str) -> int:
-        """How many rows the list has, how many decisions wait, or how many messages are by a member or of a type."""
+        """How many rows the list has, how many decisions wait, or how many messages are as it says."""
         if what in ("rows", "pending"):
             return len(self.desk.rows if what == "rows" else self.desk.app.main.pending_decisions)
         sort, _, name = what.partition(" ")
         messages = self.team.snapshot().messages
         if sort == "to":
             return sum(name in message.recipients for message in messages)
-        return sum(fnmatch(message.sender if sort == "by" else message.type, name) for message in messages)
+        part = {"by": "sender", "type": "type", "status": "status"}[sort]
+        return sum(fnmatch(getattr(message, part), name) for message in messages)

@@ -24,6 +24,7 @@ from tests.console.conftest import (
     LEAD,
     Desk,
     clock,
+    edited_by,
     hand_in_plan,
     keys_are_through,
     opened,
@@ -31,7 +32,6 @@ from tests.console.conftest import (
     team,
     verdicts,
 )
-from tests.console.test_client_requests import edited_by
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
@@ -251,7 +251,7 @@ async def test_an_edited_version_kept_from_earlier_is_approved_once_all_of_it_wa
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
     permission(team)
-    edited_by(monkeypatch, lambda text: "\n".join(f"make part-{number}" for number in range(60)))
+    edited_by(monkeypatch, "make table-1", "\n".join(f"make part-{number}" for number in range(60)))
     async with opened(team, size=size) as desk:
         await desk.asks("a")
         await desk.press("ctrl+e", "escape")
