@@ -53,8 +53,9 @@ _EXTRAS = {
     **{"to_agents": st.lists(_NAMES, min_size=1), "recipient": _NAMES, "sender": _NAMES, "created_at": _TIMES},
     **{"payload": _JSON, "unknown": _JSON, NOTE_KEY: _JSON, "#": _JSON, "-": _JSON, "+": _JSON},
 }
+_IDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12)
 _RECORDS = st.fixed_dictionaries(
-    {"message_id": _TEXTS.filter(bool), "type": _TEXTS.filter(bool), "from": _NAMES, "to": _NAMES, "created": _TIMES},
+    {"message_id": _IDS, "type": _TEXTS.filter(bool), "from": _NAMES, "to": _NAMES, "created": _TIMES},
     optional=_EXTRAS,
 )
 

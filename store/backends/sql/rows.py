@@ -104,6 +104,11 @@ def read_row(row: Row, *, place: str) -> RowEntry:
         what = f"a message_id of bytes {row.message_id!r:.60}" if isinstance(row.message_id, bytes) else "no message_id"
         hint = "Give it a message_id that is a text; until then nobody can receive or change it."
         return RowEntry(row, problems=(Problem(_DAMAGED, "error", place, f"the row has {what}", hint),))
+    # guard: id-that-nobody-can-look-for
+    if not is_storable(row.message_id):
+        what = f"the row has a message_id with a NUL or half a character: {row.message_id!r:.60}"
+        hint = "Give it another message_id; until then nobody can receive or change it."
+        return RowEntry(row, problems=(Problem(_DAMAGED, "error", place, what, hint),))
     payload, trouble = _parse(row.payload)
     is_old = _has_own_note(payload)
     note = payload[NOTE_KEY] if is_old else object_of(row.note)
