@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -11,10 +11,13 @@ from team_console.store.backends.sql.rows import STAND_INS, Row, RowEntry, chang
 from team_console.store.backends.sql.schema import LOOKED_AT, MESSAGES, NOTES, Shape
 from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import FieldDict, Fields, Message
+from team_console.store.model.message import FieldDict, Fields, Message, Status
 from team_console.store.model.safe import first_of
+from team_console.store.model.schedule import ON_ITS_WAY
 
 _NO_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
+_COMING = ON_ITS_WAY | {str(Status.CLAIMED), str(Status.DELIVERED)}
+"""Statuses of a message that its reader can still get."""
 _LONGEST = 400
 _NAMED = 5
 
@@ -34,7 +37,7 @@ class RowWriter:
         self.learned: set[str] = set()
         self.refused: dict[str, str] = {}
 
-    def add(self, messages: Iterable[Message], number: Callable[[], int]) -> None:
+    def add(self, messages: Collection[Message], number: Callable[[], int]) -> None:
         """Add rows of ours; `number` gives each its place among all that we added.
 
         Raises:
@@ -48,21 +51,24 @@ class RowWriter:
             notes = [{"message_id": columns["message_id"], "note": note} for columns, note in made]
             self.connection.change_all(_NO_NOTE, notes)  # of a row that another program took away
             self.connection.change_all(insert(NOTES, notes[0]), notes)
-            self._refuse_meddled([str(columns["message_id"]) for columns, _ in made], count)
+            self._refuse_meddled({message.message_id: message.status for message in messages}, count)
 
-    def _refuse_meddled(self, ids: Sequence[str], count: int) -> None:
+    def _refuse_meddled(self, statuses: Mapping[str, str], count: int) -> None:
         """Refuse new rows of which the database added only `count`, or that a trigger or rule took away or changed.
+
+        Args:
+            statuses: Id of each row -> the status that it was given.
 
         Raises:
             TeamError: `STORE_FAILED`, naming the triggers and rules.
         """
         meddlers = self.connection.meddlers(MESSAGES, "INSERT")
-        if count == len(ids) and not meddlers:
+        if count == len(statuses) and not meddlers:
             return
-        found = self.connection.rows_among(f"{self.shape.rows(self.shape.id)} IN", ids)
+        found = self.connection.rows_among(f"{self.shape.rows(self.shape.id)} IN", list(statuses))
         entries = {row[0]: read_row(Row(*row), place=MESSAGES) for row in found}
-        for message_id in ids:
-            done = _meddling(entries.get(message_id))
+        for message_id, status in statuses.items():
+            done = _meddling(entries.get(message_id), status)
             if done:
                 by = first_of([one.words for one in meddlers], _NAMED) if meddlers else "another program"
                 text = f"{MESSAGES} did not keep {message_id}: {by} {done}; nothing was changed"
@@ -163,9 +169,17 @@ class RowWriter:
         try:
             with self.connection.savepoint():
                 count = self.connection.change_all(statement, rows)
+                found = self._found(rows) if looks else []
                 # guard: swallowed-write-noticed
-                if count != len(rows) or (looks and self._kept(rows)):
+                if count != len(rows) or any(
+                    name in row and row[f"old_{name}"] == value != row[name] for row, name, value in found
+                ):
                     raise _UndoneError
+                # guard: turned-status-noticed
+                if any(name == "status" and _is_turned(row.get(name), value) for row, name, value in found):
+                    raise _TurnedError
+        except _TurnedError:
+            return _Refusal(self._swallowed(statement, rows))
         except _UndoneError:
             return _Refusal(self._swallowed(statement, rows), is_silent=True)
         except Lost as error:
@@ -179,15 +193,15 @@ class RowWriter:
             return _Refusal(self._words(error))
         return None
 
-    def _kept(self, rows: Sequence[Fields]) -> bool:
-        """Return whether a row still has a status or recipient that it had before, in place of what was written."""
+    def _found(self, rows: Sequence[Fields]) -> list[tuple[Fields, str, Any]]:
+        """Return what the rows say now: what was to be written, the name of a column, and its value."""
         wanted = {row.get("message_id", row["old_id"]): row for row in rows}
-        for message_id, *found in self.connection.rows_among(self.shape.looked_at(), list(wanted)):
-            row = wanted.get(message_id, {})
-            for name, value in zip(LOOKED_AT, found, strict=True):
-                if name in row and value == row[f"old_{name}"] != row[name]:
-                    return True
-        return False
+        said = self.connection.rows_among(self.shape.looked_at(), list(wanted))
+        return [
+            (wanted.get(message_id, {}), name, value)
+            for message_id, *values in said
+            for name, value in zip(LOOKED_AT, values, strict=True)
+        ]
 
     def _swallowed(self, statement: str, rows: Sequence[Fields]) -> str:
         meddlers = self.connection.meddlers(MESSAGES, statement.partition(" ")[0])
@@ -243,11 +257,31 @@ class _UndoneError(Exception):
     """What the database did without an error is undone again."""
 
 
-def _meddling(entry: RowEntry | None) -> str:
-    """Return what became of a new row other than what was written; empty for nothing."""
+class _TurnedError(Exception):
+    """What was written says something else already; it is undone again."""
+
+
+def _is_as_before(row: Fields, name: str, found: Any) -> bool:
+    """Return whether a column still has the value that it had before, in place of what was written."""
+    return name in row and found == row[f"old_{name}"] != row[name]
+
+
+def _is_turned(wanted: Any, found: Any) -> bool:
+    """Return whether a trigger or rule put what stands for a status where it does not belong in place of it."""
+    return wanted in STAND_INS and wanted != found and STAND_INS[wanted] == found
+
+
+def _meddling(entry: RowEntry | None, status: str) -> str:
+    """Return what became of a new row other than what was written; empty for nothing.
+
+    A database that delivers new rows by itself may say so.
+    """
     # guard: swallowed-message-not-sent
     if entry is None:
         return "took it away"
+    # guard: message-kept-from-its-reader-not-sent
+    if entry.message is not None and entry.message.status not in (status, *_COMING):
+        return f"changed its status to {entry.message.status}"
     # guard: meddled-message-not-sent
     return f"changed its {entry.changed or 'columns'}" if entry.changed or entry.message is None else ""
 
