@@ -63,6 +63,8 @@ def alone(context: ActionContext) -> str | None:
 
 def nobody_to_stop(context: ActionContext) -> str | None:
     """For asking agents to stop."""
+    if (lonely := alone(context)) is not None:
+        return lonely
     if context.me != context.lead:
         return f"only {context.lead} asks agents to stop"
     return None if context.stoppable else unnamed(context) or "no agent is chosen that could stop"

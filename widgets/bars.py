@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 from team_console.widgets.later import WidgetMessage
-from team_console.widgets.text import DONE, Line, fit, progress_bar, spread, width_of, wrap
+from team_console.widgets.text import DONE, Line, Part, crop_name, fit, progress_bar, spread, width_of, wrap
 from team_console.widgets.tones import ThemedLines
 from textual.content import Content
 from textual.events import Click, Resize
@@ -293,8 +293,10 @@ class UndoBar(OneLine):
         """
         self.set_class(bool(words), "-shown")
         others = f" and {more:,} more" if more else ""
-        left: Line = ((f"◔ sends in {seconds} s: ", "alert"), (words, "strong"), (others, ""))
         right: Line = (("  ", ""), ("U", "key"), (" undo  ", "muted"), ("W", "key"), (" write now", "muted"))
+        begin: Part = (f"◔ sends in {seconds} s: ", "alert")
+        room = self.content_size.width - width_of((begin, (others, ""), *right))
+        left: Line = (begin, (crop_name(words, room) if room > 0 else words, "strong"), (others, ""))
         self.set_line(left, right)
 
 

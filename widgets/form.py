@@ -19,6 +19,7 @@ from team_console.widgets.fields import AnyField, Ask, Note, Options
 from team_console.widgets.form_gate import GatedPanel
 from team_console.widgets.frames import frames_of, visible_region
 from team_console.widgets.message_documents import diff_text
+from team_console.widgets.text import text_of, wrap
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -96,6 +97,31 @@ class Excerpt(Detail):
         super()._set_size(size)
         if size.height != before:
             self.refresh(layout=True)
+
+
+class Words(Static):
+    """Safe text in a form, broken like all texts: between words, and a path behind a slash."""
+
+    HELP: ClassVar[str] = "What the form says about what you decide."
+
+    def __init__(self, text: str = "", *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(Content(text), id=id, classes=classes, markup=False)
+
+    def say(self, text: str) -> None:
+        """Show another text."""
+        self.update(Content(text))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """See `Widget`."""
+        return len(self._lines(width))
+
+    def render(self) -> Content:
+        """See `Widget`."""
+        return Content("\n".join(self._lines(self.content_size.width)))
+
+    def _lines(self, width: int) -> list[str]:
+        lines = str(self.content).split("\n")
+        return [text_of(part) for line in lines for part in wrap(((line, ""),), width)] if width else lines
 
 
 class FormBody(VerticalScroll, can_focus=False):
@@ -215,9 +241,9 @@ class Form(GatedPanel, Generic[ResultT]):
         self._give_up: Callable[[], None] | None = None
         self._typed_in: Widget | None = None
         self._keeping: Timer | None = None
-        self._about = Static(Content(about), classes="form--note form--about", markup=False)
+        self._about = Words(about, classes="form--note form--about")
         self._body = FormBody()
-        self._outcome_line = Static("", id="outcome", markup=False)
+        self._outcome_line = Words(id="outcome")
         self._changed = Excerpt(most=_NEW, id="changed")
         self._chosen = Excerpt(most=MOST_LINES, id="chosen")
         self._hints = KeyBar()
@@ -512,7 +538,7 @@ class Form(GatedPanel, Generic[ResultT]):
             return
         self._outcome = outcome
         words = f"{outcome}. This no longer needs a decision. esc closes; your draft is kept." * bool(outcome)
-        self._outcome_line.update(Content(words))
+        self._outcome_line.say(words)
         self._outcome_line.display = bool(outcome)
 
     def show_error(self, error: TeamError) -> None:
@@ -524,7 +550,7 @@ class Form(GatedPanel, Generic[ResultT]):
             self._changed.put(*blocks, token=f"{CHANGED}{error.of}" if error.of else "")
             # guard: form-says-what-it-is-about-now
             if error.about:
-                self._about.update(Content(error.about))
+                self._about.say(error.about)
             self.say(f"△ {text}{hint}")
             # A key that was typed before it could be read does not hand the form in.
             self.pause()

@@ -15,7 +15,7 @@ from team_console.store.views.proposals import counts_of, line_difference
 from team_console.widgets.document import Block, Heading, Text
 from team_console.widgets.document import TextForm as Reading
 from team_console.widgets.fields import Ask, Field, FieldKind, Note, OptionLine, Options, whole_text, with_name
-from team_console.widgets.form import MOST_LINES, Draft, Excerpt, Form
+from team_console.widgets.form import MOST_LINES, Draft, Excerpt, Form, Words
 from team_console.widgets.message_documents import anchor_of, diff_text
 from textual import on, work
 from textual.app import ComposeResult
@@ -79,7 +79,7 @@ class AnswerForm(Form[ResultT]):
             header = f"{safe_line(question.header, 60)}: " if question.header else ""
             words = f"{header}{safe_text(question.text)}{' (one or more)' if several else ''}"
             with Container(classes="answer--question"):
-                yield Static(Content(words), classes="answer--words", markup=False)
+                yield Words(words, classes="answer--words")
                 yield from self._answers(number, question)
 
     def _answers(self, number: int, question: Question) -> ComposeResult:
@@ -269,7 +269,7 @@ class Prompt(Form[ResultT]):
         self._act_on, self._ways, self._words, self._second = act, tuple(ways), words, second
         self._says_enough, self._foresee, self._text, self._edit = says_enough, foresee, text, edit
         self._edited = self.draft.get("edited") or text
-        self._foreseen = Static("", classes="form--note", markup=False)
+        self._foreseen = Words(classes="form--note")
         self.set_class(len(self._ways) > 1 or text is not None, "-high")
 
     @property
@@ -404,7 +404,7 @@ class Prompt(Form[ResultT]):
     def _look_ahead(self) -> None:
         """Say what will happen with what is typed now."""
         if self._foresee is not None:
-            self._foreseen.update(Content(self._foresee(self.typed().get("second", "").strip())))
+            self._foreseen.say(self._foresee(self.typed().get("second", "").strip()))
 
 
 class Confirm(Prompt[ResultT]):
@@ -478,7 +478,7 @@ class Compose(Form[ResultT]):
         self._act_on, self._names = act, names
         self._foresee, self._words, self._to = foresee, words, to
         self._number = Static("", classes="compose--words", markup=False)
-        self._preview = Static("", classes="form--note", markup=False)
+        self._preview = Words(classes="form--note")
 
     def keys(self) -> tuple[str, ...]:
         """Enter sends, as it hands in every form."""
@@ -546,7 +546,7 @@ class Compose(Form[ResultT]):
                 text = await asyncio.to_thread(self._foresee, names)
             except Exception as error:
                 text = f"△ {safe_line(str(error), 200)}"
-        self._preview.update(Content(text))
+        self._preview.say(text)
 
 
 def _parted(names: str) -> tuple[str, ...]:

@@ -10,14 +10,12 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import first_of
 from team_console.widgets.document import Lines
 from team_console.widgets.fields import Ask
-from team_console.widgets.form import Excerpt, Form
+from team_console.widgets.form import Excerpt, Form, Words
 from team_console.widgets.frames import Frames, Mark
-from team_console.widgets.text import Line, cell_len, pad
+from team_console.widgets.text import Line, cell_len, crop_name, pad
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 ResultT = TypeVar("ResultT")
 _LONGEST_NAME, _KIND = 28, 11
@@ -79,7 +77,7 @@ class Many(Form[ResultT]):
         self._items, self._act_on, self._unseen = tuple(items), act, unseen
         self._words, self._notes = words, tuple(notes)
         self._name_width = min(_LONGEST_NAME, max((cell_len(item.who) for item in self._items), default=0))
-        self._not_shown = Static(id="unseen", classes="form--note", markup=False)
+        self._not_shown = Words(id="unseen", classes="form--note")
         self._list = Excerpt(most=8, id="items")
         self._left = self._not_whole()
 
@@ -130,7 +128,7 @@ class Many(Form[ResultT]):
         """Compose the list, what is left out, and the words."""
         yield self._list
         if self._notes:
-            yield Static(Content("\n".join(self._notes)), classes="form--note", markup=False)
+            yield Words("\n".join(self._notes), classes="form--note")
         if self._words is not None:
             yield self.row(self._words)
 
@@ -162,7 +160,7 @@ class Many(Form[ResultT]):
 
     def _show_items(self) -> None:
         warned = self._warned()
-        self._not_shown.update(Content(warned))
+        self._not_shown.say(warned)
         self._not_shown.display = bool(warned)
         self._list.put(Lines(tuple(map(self._line, self._items)), indent=_SET_IN))
 
@@ -173,7 +171,8 @@ class Many(Form[ResultT]):
 
     def _line(self, item: Item) -> Line:
         sign, tone = (("− ", "muted"), "muted") if item.subject in self._left else (("  ", ""), "")
-        columns = ((pad(item.kind, _KIND) + " ", tone or "muted"), (pad(item.who, self._name_width) + " ", tone))
+        name = pad(crop_name(item.who, self._name_width), self._name_width)
+        columns = ((pad(item.kind, _KIND) + " ", tone or "muted"), (name + " ", tone))
         why, (start, end) = self._left.get(item.subject, ""), item.differs
         before, differing, behind = item.what[:start], item.what[start:end], item.what[end:]
         what = ((before, tone), (differing, "hit"), (behind, tone))

@@ -20,6 +20,8 @@ _TAG = 10
 """Cells of the word for a kind."""
 WORDY = 84
 """Cells from which on that word has a column."""
+_LEAST_NAME = 16
+"""Cells that a name keeps at least where it is cut for what stands behind it."""
 _MESSAGES_VERDICT = re.compile(r"\w+(?: (?:approved|rejected)|已批准|被拒绝)(?:: |：|\Z)")
 """What the summary of a verdict begins with, which its own words say already."""
 _PLAIN = frozenset({"message", "broadcast"})
@@ -45,8 +47,9 @@ def row_lines(
         return (spread((*head, *name, *title), end, drawing.width),)
     parts: list[Part] = [(word, sign.tone)] if word and not has_column else []
     is_named = drawing.is_opened and drawing.name(who, room=room).rstrip() == safe_line(who, 64)
-    used = width_of(tuple(parts)) + 3 if parts else 0  # with the point that parts it from the name
-    left = drawing.width - width_of(head) - used
+    left = drawing.width - width_of(head) - (width_of(tuple(parts)) + 3 if parts else 0)  # 3: the point between two
+    beside = left - sum(width_of((fact,)) + 3 for fact in facts)
+    left = beside if beside >= _LEAST_NAME else left
     parts += [(crop_name(safe_line(who, 64), left), "")] if who and not (is_named and (parts or facts)) else []
     below: list[Part] = []
     for part in (*parts, *facts):

@@ -15,6 +15,8 @@ Part = tuple[str, str]
 Line = tuple[Part, ...]
 
 ELLIPSIS = "…"
+_LONGEST_PIECE = 8
+"""Cells of a word that are left out where it would be cut; a longer one is cut inside."""
 _LONG = 512
 """Characters of a text that is too long to be remembered with its width."""
 _WIDE = (
@@ -56,10 +58,19 @@ def text_of(line: Line) -> str:
 
 
 def crop(text: str, width: int) -> str:
-    """Return at most `width` cells of `text`; what does not fit ends in an ellipsis."""
+    """Return at most `width` cells of `text`; what does not fit ends in an ellipsis, behind a whole word where one ends
+    near.
+    """
     if cell_len(text) <= width:
         return text
-    return _beginning(text, width - 1) + ELLIPSIS if width > 1 else ELLIPSIS[:width]
+    if width <= 1:
+        return ELLIPSIS[:width]
+    begin = _beginning(text, width - 1)
+    space = begin.rfind(" ")
+    near = max(len(begin) - _LONGEST_PIECE, len(begin) // 2)
+    if space > near and text[len(begin) : len(begin) + 1] != " ":
+        begin = begin[: space + 1]
+    return begin + ELLIPSIS
 
 
 def crop_name(name: str, width: int) -> str:
@@ -91,10 +102,10 @@ def fit(line: Line, width: int) -> Line:
         size = cached_cell_len(text) if len(text) < _LONG else cell_len(text)
         if size > left:
             if left:
-                parts.append((crop(text, left), tone))
+                parts.append((pad(text, left), tone))
             elif parts:
                 last, last_tone = parts[-1]
-                parts[-1] = (crop(last + " ", cell_len(last)) if last else last, last_tone)
+                parts[-1] = (pad(last + " ", cell_len(last)) if last else last, last_tone)
             return tuple(parts)
         parts.append((text, tone))
         left -= size
@@ -198,8 +209,8 @@ def is_of_narrow_signs(text: str) -> bool:
 
 
 def pieces(text: str, width: int) -> list[str]:
-    """Return the text in pieces of at most `width` cells, broken behind a space or a slash where one is near, every
-    blank kept.
+    """Return the text in pieces of at most `width` cells, broken behind a space or a slash where one is near, else
+    behind a hyphen or its like, every blank kept.
 
     Returns:
         One empty piece for an empty text.
@@ -212,15 +223,14 @@ def _pieces(word: str, width: int) -> Iterator[str]:
     start, used, space = 0, 0, 0
     if word.isascii():  # a diff of thousands of lines is nearly always that
         while len(word) - start > width:
-            half, full = start + width // 2, start + width
-            end = max(word.rfind(" ", half, full), word.rfind("/", half, full)) + 1 or full
+            end = _end_of_piece(word, start, width)
             yield word[start:end]
             start = end
         yield word[start:]
         return
     for index, _, size in clusters(word):
         if used + size > width and index > start:
-            near = space > start and cell_len(word[space:index]) <= width // 2
+            near = space > start and cell_len(word[space:index]) <= width * 3 // 4
             end = space if near else index
             yield word[start:end]
             start, used = end, cell_len(word[end:index])
@@ -228,6 +238,15 @@ def _pieces(word: str, width: int) -> Iterator[str]:
             space = index + 1
         used += size
     yield word[start:]
+
+
+def _end_of_piece(word: str, start: int, width: int) -> int:
+    """Return where a piece of a longer text ends: behind a space or a slash, else behind a sign within a word."""
+    full = start + width
+    for signs, share in ((" /", 2), (" /", 4), ("-_.,=&", 2)):
+        if end := max(word.rfind(sign, start + width // share, full) for sign in signs) + 1:
+            return end
+    return full
 
 
 def clusters(text: str) -> Iterable[tuple[int, int, int]]:

@@ -114,13 +114,11 @@ def first_step(situation: ScreenState, agent: str = "") -> str:
 def first_step_lines(situation: ScreenState, agent: str = "") -> tuple[Line, ...]:
     """Return what lets an agent ask here, and the key that copies it; none where there is none."""
     command = safe_line(first_step(situation, agent), 300)
-    if not command:
+    if not command or _is_anybody_running(situation, agent):
         return ()
     copies: Line = (("Y copies  ", "muted"), (command, "code"))
     agent = _first_agent(situation, agent)
     if agent in _starts(situation):
-        if _is_running(situation, agent):
-            return ()
         words = f"{safe_line(agent, 64)} has joined. Start it in this folder; its requests appear here:"
         return (), ((words, "muted"),), copies
     then = "Then start claude in this folder: its requests appear here."
@@ -131,10 +129,14 @@ def _starts(situation: ScreenState) -> Mapping[str, str]:
     return situation.reading.around.starts if situation.reading is not None else {}
 
 
-def _is_running(situation: ScreenState, agent: str) -> bool:
-    roster = situation.view.roster if situation.view is not None else ()
-    running = {row.name for row in roster if row.state not in (AgentState.UNKNOWN, AgentState.STOPPED)}
-    return agent in running
+def _is_anybody_running(situation: ScreenState, agent: str) -> bool:
+    """Return whether `agent` was heard of and is not gone; without a name whether any agent was."""
+    view = situation.view
+    if view is None:
+        return False
+    seats = {view.me, view.snapshot.config.lead, USER}
+    running = {row.name for row in view.roster if row.state not in (AgentState.UNKNOWN, AgentState.STOPPED)} - seats
+    return agent in running if agent else bool(running)
 
 
 def _first_agent(situation: ScreenState, agent: str) -> str:

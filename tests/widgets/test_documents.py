@@ -16,7 +16,7 @@ from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import Seal
 from team_console.widgets.document import laid_out, prose
 from team_console.widgets.message_documents import message_document
-from team_console.widgets.text import Line, crop, crop_name, fit, spread, text_of, width_of, wrap
+from team_console.widgets.text import Line, crop, crop_name, fit, pieces, spread, text_of, width_of, wrap
 
 from tests.equipment.cases import cases
 
@@ -167,3 +167,13 @@ def test_what_stands_in_one_place_is_shown_whole_or_not_at_all(one: str, width: 
 @cases
 def test_a_name_is_cut_before_its_last_word(name: str, width: int, shown: str) -> None:
     assert crop_name(name, width) == shown
+
+
+@cases
+def test_a_text_is_cut_behind_a_whole_word_where_one_ends_near(text: str, width: int, shown: str) -> None:
+    assert crop(text, width) == shown
+
+
+@cases
+def test_a_long_word_is_broken_where_a_reader_would(text: str, width: int, shown: list[str]) -> None:
+    assert pieces(text, width) == shown

@@ -69,6 +69,7 @@ class AgentListing(Listing[Message]):
         self.page: AgentPage | None = None
         self._agent: str | None = None
         self._said: Mapping[str, str] = {}
+        self._newest_mail: Message | None = None
         self._groups: Mapping[str, str] = {}
         self._signs: Mapping[str, Sign] = {}
         self._by_question: Mapping[str, RequestRow] = {}
@@ -78,6 +79,7 @@ class AgentListing(Listing[Message]):
         self._signs = signs_of(view)
         self._by_question = {request.question.message_id: request for request in reversed(self.requests)}
         self._said = last_words(view) if view is not None else {}
+        self._newest_mail = max(self._own_mail(view), key=when_created, default=None) if view is not None else None
         return self.everybody(view) if view is not None else ()
 
     def draw(self, row: Message, drawing: Drawing) -> tuple[Line, ...]:
@@ -93,7 +95,7 @@ class AgentListing(Listing[Message]):
     def draw_agent(self, row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
         """Return the lines of an agent; the human's own is an inbox."""
         if row.name == self.me:
-            return my_inbox_lines(self._unread_of(row), drawing)
+            return my_inbox_lines(self._unread_of(row), drawing, self._newest_mail)
         return roster_lines(row, drawing, self.sign_of(row), self._said.get(row.name, ""))
 
     def _unread_of(self, row: RosterRow) -> Unread:
@@ -458,20 +460,25 @@ def last_words(view: View) -> Mapping[str, str]:
     return {name: text_of(decision_words(message)) or row_title(message) for name, message in latest.items()}
 
 
-def my_inbox_lines(unread: Unread, drawing: Drawing) -> tuple[Line, ...]:
-    """Return the one line of the human."""
+_NOTHING_CAME = "nothing came yet"
+
+
+def my_inbox_lines(unread: Unread, drawing: Drawing, newest: Message | None = None) -> tuple[Line, ...]:
+    """Return the line of the human, and what was written to them last for the one below it."""
     name: Line = (("○ ", "muted"), ("my inbox", "strong" if unread.number else ""))
-    return (spread(name, unread.column(drawing.now), drawing.width),)
+    told = f"“{row_title(newest)}” of {safe_line(newest.sender, 64)}" if newest is not None else _NOTHING_CAME
+    return spread(name, unread.column(drawing.now), drawing.width), (("  ", ""), (told, "muted"))
 
 
 def my_inbox_document(mail: Sequence[Message], view: View) -> Document:
     """Return what was written to the human; enter lists it."""
     unread = sum(message.status != Status.READ for message in mail)
+    state = f"{unread:,} unread · enter lists all" if mail else _NOTHING_CAME
     return Document(
         key=f"agent:{view.me}",
         title="My inbox",
         headline="My inbox",
-        facts=((f"{unread:,} unread · enter lists all", "muted"),),
+        facts=((state, "muted"),),
         blocks=(_message_lines(mail[:_SAID], view.me, view),),
     )
 
@@ -497,7 +504,8 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str = "") -
         since = row.heard_at or row.last_seen
         state = f"{sign.word} {age(since, drawing.now)}" if since is not None else sign.word
         below: Line = (("  ", ""), *_below_name(row, sign, said))
-        return spread(name, ((f"  {state}", sign.tone), *end), drawing.width), below
+        end = ((f"  {state}", sign.tone), *end)
+        return spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width), below
     if drawing.width >= _WITH_STATE:
         end = ((f" {pad(sign.word, _STATE)}", sign.tone), *end)
     role: Line = ((f" {pad(safe_line(row.role, 40), _ROLE)}", "muted"),)
@@ -505,9 +513,14 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str = "") -
     longest = max(width_of(name), width_of(name[:1]) + drawing.longest_name)
     if drawing.width >= _WITH_ROLE and longest + width_of(role) + width_of(end) <= drawing.width:
         end = (*role, *end)
-    over = width_of(name) + width_of(end) - drawing.width
-    cut = (sign.mark, (crop_name(written, max(1, cell_len(written) - over)), name[1][1]), *odd) if over > 0 else name
-    return (spread(cut, end, drawing.width),)
+    return (spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width),)
+
+
+def _name_within(line: Line, width: int) -> Line:
+    """Return sign, name and what is odd in at most `width` cells: the name is cut before its last word."""
+    sign, (name, tone), *odd = line
+    over = width_of(line) - width
+    return (sign, (crop_name(name, max(1, cell_len(name) - over)), tone), *odd) if over > 0 else line
 
 
 def _below_name(row: RosterRow, sign: Sign, said: str) -> Line:

@@ -32,7 +32,7 @@ from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList
 from team_console.widgets.rows import decision_words, kind_name, row_title
 from team_console.widgets.signs import status_sign
-from team_console.widgets.text import Line, Part, cell_len, crop_name, pad, width_of
+from team_console.widgets.text import Line, Part, cell_len, crop_name, pad, text_of, width_of
 from textual import on, work
 from textual.message import Message as TextualMessage
 from textual.timer import Timer
@@ -338,6 +338,11 @@ def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tup
     when = f"{moment.astimezone():%H:%M:%S}" if moment is not None else "–"
     time: Line = ((pad(when, _WHEN) + "  ", "muted"),)
     title, sender, kind = row_title(message), safe_line(message.sender, 64), kind_name(message)
+    if drawing.is_opened:
+        (above,) = history_lines(message, replace(drawing, lines=1, is_opened=False), asked=asked)
+        told = text_of(above)
+        facts = [fact for fact in (f"{sender} → {safe_line(to, 400)}", kind) if fact not in told] + [status.word]
+        return above, ((" " * (width_of(time) + 2), ""), (" · ".join(facts), "muted"))
     if drawing.lines > 1:
         below = f"{sender} → {safe_line(to, 400)}{f' · {kind}' if kind else ''}"
         first = (*time, sign, *(what or ((title, ""),)))
