@@ -41,14 +41,22 @@ def is_alive(pid: object) -> bool:
     return found is None or found[1] != "Z"
 
 
-def _stat(pid: int) -> tuple[str, str, int] | None:
-    """Return name, state and parent of a process; None where the system does not tell."""
+def begin_of(pid: int) -> str:
+    """Return when a process began, by the system's own count: numbers of processes are used again. Empty where it does
+    not tell.
+    """
+    found = _stat(pid)
+    return found[3] if found is not None else ""
+
+
+def _stat(pid: int) -> tuple[str, str, int, str] | None:
+    """Return name, state, parent and begin of a process; None where the system does not tell."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             head, _, rest = file.read().rpartition(")")
-        state, parent = rest.split()[:2]
-        return head.partition("(")[2], state, int(parent)
-    except (OSError, ValueError):
+        fields = rest.split()
+        return head.partition("(")[2], fields[0], int(fields[1]), fields[19]
+    except (OSError, ValueError, IndexError):
         return None
 
 

@@ -7,22 +7,25 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from threading import Event, Lock
 from time import monotonic
 from typing import Any, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.console.clients.client_process import is_alive
+from team_console.console.clients.client_process import begin_of, is_alive
 from team_console.console.selection import DONE
 from team_console.console.tui.drafts import Draft
 from team_console.console.tui.one_screen import OneScreen
 from team_console.console.tui.words import DRAFT, error_text, reason_of, receipt_words
 from team_console.console.tui.workers import start_worker
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import AuditLine, Team
 from team_console.store.contract.transaction import Transaction
+from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import counted, safe_line
+from team_console.store.protocol.parsing import text_in, texts_in
 from team_console.store.service.caller import Caller, Receipt
 from team_console.widgets.form import Later, Stopped
 from textual.timer import Timer
@@ -44,6 +47,8 @@ class PendingWrite(Struct, frozen=True):
         do: A write action of the service that lacks only the caller; may raise `TeamError`.
         follows: Whether it can only be checked once the write before it was made.
         adds: What the toast says of it behind the decision, once it was written.
+        recorded: The line of the audit trail that proves it: action, and request, message or recipients (by name, with
+            commas; empty for whatever the action is about); None for the decision's verb and the subject.
     """
 
     subject: str
@@ -51,6 +56,7 @@ class PendingWrite(Struct, frozen=True):
     do: Callable[[Caller], Receipt | None]
     follows: bool = False
     adds: str = ""
+    recorded: tuple[str, str] | None = None
 
 
 class Outcome(Struct, frozen=True):
@@ -195,8 +201,14 @@ class PendingDecisions:
         self._number += 1
         seconds = self._screen.preferences.undo_delay
         entry = ScheduledDecision(prepared, monotonic() + seconds, f"{KEPT}{os.getpid()}:{self._number}")
-        subjects = json.dumps([write.subject for write in prepared.writes])
-        self._screen.drafts.keep(entry.note, {"words": prepared.words, "verb": prepared.verb, "subjects": subjects})
+        note = {
+            "words": prepared.words,
+            "verb": prepared.verb,
+            "recorded": json.dumps([write.recorded or (prepared.verb, write.subject) for write in prepared.writes]),
+            "at": to_text(self._screen.caller.team.clock()),
+            "process_begin": begin_of(os.getpid()),
+        }
+        self._screen.drafts.keep(entry.note, note)
         self._waiting.append(entry)
         entry.timer = self._screen.app.set_timer(seconds, lambda: self._begin(entry))
         self._screen.show_pending()
@@ -302,9 +314,9 @@ class PendingDecisions:
     def report_unsaved(self) -> None:
         """Report decisions of a killed console that the audit trail does not have."""
         drafts = self._screen.drafts
-        names = [name for name in drafts.purposes(KEPT) if not _is_of_another(name)]
-        if names:
-            notes = {name: drafts.get(name) for name in names}
+        kept = {name: drafts.get(name) for name in drafts.purposes(KEPT)}
+        notes = {name: note for name, note in kept.items() if not _is_of_another(name, note)}
+        if notes:
             start_worker(self._screen.app, self._report_unsaved, notes, group="unsaved")
 
     async def _report_unsaved(self, notes: Mapping[str, Draft]) -> None:
@@ -414,6 +426,7 @@ _AUDITED = 20_000
 """Newest lines of the audit trail that are searched for a decision."""
 _SENTENCES, _NAMED = 6, 3
 """Lines in the toast, and requests named in one line."""
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 def _not_written(notes: Iterable[Draft], team: Team, me: str) -> list[str]:
@@ -422,25 +435,55 @@ def _not_written(notes: Iterable[Draft], team: Team, me: str) -> list[str]:
     A write counts from its line in the trail on, so this holds wherever the process was killed. Call it only after the
     process ended: its last write would be missed.
     """
-    done: set[tuple[str, str]] = set()
+    written: dict[tuple[str, str], datetime] = {}
     for line in team.audit(limit=_AUDITED):
-        if line.action == "read":  # by its reader, who need not be `me`
-            done.update((DONE, message_id) for message_id in line.facts.get("ids", ()) if isinstance(message_id, str))
-        elif line.actor == me and isinstance(request_id := line.facts.get("request_id"), str):
-            done.add((line.action, request_id))
+        if line.actor == me or line.action == "read":  # by its reader, who need not be `me`
+            at = from_text(line.at) or _LONG_AGO
+            written |= {proof: max(at, written.get(proof, at)) for proof in _proved(line)}
     left = []
     for note in notes:
-        verb, subjects = note.get("verb", ""), json.loads(note.get("subjects", "[]"))
-        missing = [subject for subject in subjects if (verb, subject) not in done]
+        # The same may have been done before: a request can be asked back more than once.
+        # guard: only-later-lines-prove-a-write
+        since = from_text(note.get("at", "")) or _LONG_AGO
+        lines = {(action, about): written.get((action, about)) for action, about in _recorded(note)}
+        missing = [about for (_, about), at in lines.items() if at is None or at < since]
         named = f": {', '.join(missing)}" if len(missing) <= _NAMED else ""
-        if len(missing) == len(subjects):
+        if len(missing) == len(lines):
             left.append(note.get("words", ""))
         elif missing:
-            left.append(f"{verb} {len(missing):,} of {len(subjects):,}{named}")
+            left.append(f"{note.get('verb', '')} {len(missing):,} of {len(lines):,}{named}")
     return left
 
 
-def _is_of_another(note: str) -> bool:
+def _proved(line: AuditLine) -> Iterator[tuple[str, str]]:
+    """Yield what a line of the trail proves, as `PendingWrite.recorded` names it."""
+    if line.action == "read":
+        yield from ((DONE, each) for each in texts_in(line.facts, "ids"))
+        return
+    for about in ("", text_in(line.facts, "request_id"), names_on_record(texts_in(line.facts, "to"))):
+        yield line.action, about
+
+
+def _recorded(note: Draft) -> list[tuple[str, str]]:
+    """Return the lines of the trail that would prove the writes of a note; 0.5.0 kept the subjects alone."""
+    if "recorded" in note:
+        return [(action, about) for action, about in json.loads(note["recorded"])]
+    return [(note.get("verb", ""), subject) for subject in json.loads(note.get("subjects", "[]"))]
+
+
+def names_on_record(names: Iterable[str]) -> str:
+    """Return recipients as `PendingWrite.recorded` names them."""
+    return ", ".join(sorted(names))
+
+
+def _is_of_another(name: str, note: Draft) -> bool:
     """Return whether another console that still runs wrote a note; this one has left none yet."""
-    process = note.removeprefix(KEPT).partition(":")[0]
-    return process != str(os.getpid()) and (not process.isdecimal() or is_alive(int(process)))
+    process = name.removeprefix(KEPT).partition(":")[0]
+    if process == str(os.getpid()):
+        return False
+    if not process.isdecimal():
+        return True
+    begin = begin_of(int(process))
+    # guard: note-of-a-process-that-is-gone
+    is_same = not begin or note.get("process_begin", begin) == begin
+    return is_same and is_alive(int(process))

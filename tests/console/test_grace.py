@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from msgspec.structs import replace
+from team_console.console.clients.client_process import begin_of
 from team_console.console.preferences import Preferences
 from team_console.console.tui.decisions import KEPT
 from team_console.store.service import asking, requests
@@ -47,6 +50,19 @@ async def test_of_many_decisions_a_cut_leaves_behind_only_those_that_were_not_wr
         if 0 < written < 3:
             assert all(request_id in words for request_id in left)
             assert not any(request_id in words for request_id in asked if request_id not in left)
+
+
+async def test_a_note_is_told_though_its_process_number_is_used_again(team: MemoryTeam) -> None:
+    number = os.getppid()
+    if not begin_of(number):
+        pytest.skip("this system does not tell when a process began")
+    note = {"words": "approve the plan", "verb": "approve", "subjects": '["plan-1"]', "process_begin": "another"}
+    async with opened(team) as desk:
+        desk.app.main.drafts.keep(f"{KEPT}{number}:1", note)
+        desk.app.main.drafts.keep(f"{KEPT}{number}:2", {**note, "process_begin": begin_of(number)})
+    async with opened(team) as desk:
+        await desk.tells("Decided and not written")
+        assert desk.app.main.drafts.purposes(KEPT) == [f"{KEPT}{number}:2"]
 
 
 @cases

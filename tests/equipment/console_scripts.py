@@ -15,7 +15,8 @@ A line is one of these; `$NAME` in it stands for what was kept:
   once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
 - `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the team
   now, `tick` lets a second be over, `look-through` stands on each row once, `cover NUMBER` draws over so
-  many lines and `cover WORDS` over those with these words.
+  many lines and `cover WORDS` over those with these words; `cut NUMBER` is a kill once so many of the decisions that
+  wait are written.
 
 Below it stands, indented, what must hold, or must come to hold:
 
@@ -160,6 +161,11 @@ class ConsoleScript:
             self.left = desk.app.write_decided()
         elif verb == "step-aside":
             desk.app._suspend_signal()
+        elif verb == "cut":
+            waiting = desk.app.main.pending_decisions._waiting
+            for write in [write for entry in waiting[: int(rest)] for write in entry.pending.writes]:
+                write.do(desk.app.main.caller)
+            await self.console.aclose()
         elif verb == "tick":
             desk.app._tick()
         elif verb == "look":

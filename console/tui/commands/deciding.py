@@ -217,7 +217,8 @@ def _agreed(
 
 def pending_write(words: str, decision: Decision) -> PendingWrite:
     """Return the write of a decision, in safe words."""
-    return PendingWrite(decision.request_id, words, partial(requests.decide, verdict=decision))
+    recorded = (decision.action, decision.request_id)
+    return PendingWrite(decision.request_id, words, partial(requests.decide, verdict=decision), recorded=recorded)
 
 
 def in_view(screen: MainScreen, request_id: str, seen: Seen, *, with_others: bool = False) -> Decision:
@@ -582,7 +583,12 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
         view = in_view(screen, about.request_id, seen_of_words(trial.scope.words), with_others=True)
         do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses, view=view)
         words = f"GRANT {safe_line(trial.scope.words, _LONGEST)}, {label}"
-        grant = PendingWrite(about.request_id, words, do, follows=True, adds=f", and the same {label}")
+        grant = PendingWrite(
+            *(about.request_id, words, do),
+            follows=True,
+            adds=f", and the same {label}",
+            recorded=("grant", about.request_id),
+        )
         together = replace(approval, writes=(*approval.writes, grant))
         return screen.pending_decisions.prepare(together)
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.selection import MESSAGE, ActionContext, Mode
 from team_console.console.tui.commands.looking import stops
-from team_console.console.tui.decisions import PendingDecision, PendingWrite
+from team_console.console.tui.decisions import PendingDecision, PendingWrite, names_on_record
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.words import in_quotes as quoted_words
 from team_console.console.tui.words import names_listed, receipt_words
@@ -130,7 +130,8 @@ def _sending(context: ActionContext, quoted: Message | None, letter: Written, pu
         about = quoted.message_id
     else:
         about = purpose
-    write = PendingWrite(about, f"message to {names_listed(letter.to or ('the human',))}", do)
+    words = f"message to {names_listed(letter.to or ('the human',))}"
+    write = PendingWrite(about, words, do, recorded=("send", names_on_record(letter.to)))
     return PendingDecision(MESSAGE, (write,), "sent", purposes=(purpose,))
 
 
@@ -210,7 +211,7 @@ def _confirm_broadcast(screen: MainScreen, letter: Written, seen: sending.Previe
     lines += _not_reached(seen.not_listening, seen.left_out)
     lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
     do = partial(sending.broadcast, summary=letter.summary, content=letter.content)
-    write = PendingWrite("broadcast", f"broadcast to {counted(number, 'agent')}", do)
+    write = PendingWrite("broadcast", f"broadcast to {counted(number, 'agent')}", do, recorded=("broadcast", ""))
     pending = PendingDecision("broadcast", (write,), "sent", purposes=("broadcast",))
     verb = f"Send {counted(number, 'message')}"
     form = Confirm[PendingDecision](
@@ -244,6 +245,7 @@ def shutdown(screen: MainScreen, context: ActionContext) -> None:
                 f"stop:{name}",
                 f"ask {safe_line(name, 64)} to stop",
                 partial(requests.request_shutdown, agent=name, reason=reason or None),
+                recorded=("shutdown", name),
             )
             for name in names
         )
