@@ -12,44 +12,18 @@ import yaml
 from team_console.store.backends.open import QUEUE_NAME
 from team_console.store.settings.team_config import CONFIG_NAME
 
+from tests.equipment.cases import constant
+
 MARK = "PWNED"
 """Stands in the middle of every payload that is an escape sequence, so that it can be looked for in the bytes."""
 
-PAYLOADS: dict[str, str] = {
-    "colour": f"\x1b[31337m{MARK}\x1b[0m",
-    "cursor": f"\x1b[77;777H{MARK}\x1b[2J\x1b[3J\x1bc",
-    "report": "\x1b[6n\x1b[c\x1b[>q\x1b[21t",
-    "title": f"\x1b]0;{MARK}\x07",
-    "link": f"\x1b]8;;http://{MARK}.invalid\x1b\\click\x1b]8;;\x1b\\",
-    "clipboard": "\x1b]52;c;UFdORUQ=\x07",
-    "device control": f"\x1bP$q{MARK}\x1b\\\x1b_Gf=100;{MARK}\x1b\\",
-    "c1": f"\x9b31m{MARK}\x9d0;{MARK}\x9c\x90{MARK}\x85",
-    "c0": "\x00\x01\x07\x08\x0b\x0c\r\x0e\x0f\x7f",
-    "a lone escape": "\x1b",
-    "its other half": f"[31337m{MARK}",
-    "bidi": "\u202eDENWP\u202c \u2066x\u2069 \u200f\u061c\u202d",
-    "zero width": "a\u200bb\u200cc\u200dd\u2060e\ufefff\u00adg\u034fh",
-    "tags": "x\U000e0001\U000e0070\U000e0077\U000e007f\U000e0100",
-    "fillers": "x\u3164\u115f\u1160\uffa0\u180e\u17b4y",
-    "breaks": "one\r\ntwo\rthree\u2028four\u2029five\x85six",
-    "closing tag": "[/nope]",
-    "style": "[red]x[/red][bold",
-    "click": "[@click=app.quit]quit[/]",
-    "bracket": "[",
-    "rich link": f"[link=http://{MARK}.invalid]x[/link]\\[",
-    "markdown": f"# h\n[x](http://{MARK}.invalid) ![i](file:///etc/passwd) <script>x</script>\n```\n\x1b[31337m\n```",
+_LONG = {
     "pile": "e" + "\u0301\u0316\u20dd" * 100,
     "pile of another script": "e" + "\u2de0\u0730" * 100 + "ก\ufe00s\ufe0f",
-    "emoji": "👩\u200d👩\u200d👧🏳\ufe0f\u200d🌈👍🏽🇩🇪",
     "long line": "W" * 4_000,
     "wide": "宽" * 300,
-    "upwards": "../../../outside",
-    "absolute": "/tmp/outside",
-    "dots": "..",
-    "option": "--help",
-    "template": "%s{0}{self}${HOME}`id`$(id)",
-    "nothing": "",
 }
+PAYLOADS = constant(__file__, "PAYLOADS", dict[str, str]) | _LONG
 PLAINLY_SHOWN = ("[/nope]", "[@click=app.quit]", "␛[31337m")
 """What has to stand on the screen literally for some of them."""
 TEXTS = tuple(PAYLOADS.values())

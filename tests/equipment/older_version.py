@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,21 +13,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.equipment.cases import constant
+
 COMMIT = "cfd95570"
 """The commit that was 0.5.0."""
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURE = ROOT / "tests" / "store" / "written_by_0_5_0"
 YAML_FILES = ("message-queue.yaml", "messenger-config.yaml", "archive/dev-archive.yaml", "archive/ceo-archive.yaml")
-LONG = "It says:\n\tit's 10:30, done: 100 %\nnaïve 🎉"
-QUESTION = '{"question": "Which colour?", "context": "the page", "n": 3, "f": 1.5, "no": null, "0": ["yes", "1e3", ""]}'
-ACTS: Sequence[Sequence[str]] = (
-    ("init", "--name", "sprint-42", "--lead", "ceo", "--agent", "dev", "--agent", "tester", "."),
-    ("--as", "ceo", "send", "--to", "dev", "--summary", "Please read all of the report", "--content", LONG),
-    ("--as", "dev", "send", "--to", "ceo", "--type", "clarify", "--summary", "Which is it", "--payload", QUESTION),
-    ("--as", "dev", "plan", "--content", "1. Do it\n2. Test it", "--summary", "A plan of two steps"),
-    ("--as", "ceo", "broadcast", "--summary", "Good morning to everybody here", "--content", "Hello"),
-    ("receive", "--agent", "dev"),
-)
+ACTS = [shlex.split(line) for line in constant(__file__, "ACTS", list[str])]
 Command = Callable[[Sequence[str]], str]
 """Runs one command in the team and returns what it prints."""
 

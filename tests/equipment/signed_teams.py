@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sqlite3
 import tempfile
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -20,6 +18,7 @@ from team_console.store.model.message import Message
 from tests.equipment.command_line import CommandLine
 from tests.equipment.postgresql import server_or_skip
 from tests.equipment.signing_keys import settings_of_signed_team
+from tests.equipment.statements import execute
 
 Record = dict[str, Any]
 
@@ -120,21 +119,23 @@ class Database:
         self.location = location
 
     def append(self, record: Record) -> None:
+        names = ("message_id", "from", "to", "type", "payload", "status", "created")
         columns = "message_id, sender, recipient, message_type, payload, status, created_at"
-        names = (record[name] for name in ("message_id", "from", "to", "type"))
-        values = (*names, json.dumps(record["payload"]), record.get("status", "pending"), record["created"])
-        self._run(f"INSERT INTO agent_message ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+        given = {**record, "status": record.get("status", "pending"), "payload": json.dumps(record["payload"])}
+        values = {name: given[name] for name in names}
+        self._run(f"INSERT INTO agent_message ({columns}) VALUES (:{', :'.join(names)})", **values)
 
     def hand_in(self, record: Record) -> None:
         envelope = {"priority": record["priority"], "request_id": record["payload"].get("request_id"), "#": 99}
         self.append({**record, "payload": {**record["payload"], "_envelope": envelope}})
 
     def replace(self, *pairs: tuple[str, str]) -> None:
+        payload = "replace(CAST(payload AS TEXT), :old, :new)"
+        payload = f"CAST({payload} AS JSON)" if "://" in self.location else payload
         for old, new in pairs:
-            for table, column in (("agent_message", "payload"), ("team_console_archive", "record")):
-                text = f"CAST({column} AS TEXT)" if table == "agent_message" else column
-                self._run(f"UPDATE {table} SET {column} = {self._json(table, f'replace({text}, ?, ?)')}", old, new)
-            self._run("UPDATE team_console_audit SET facts = replace(facts, ?, ?)", old, new)
+            self._run(f"UPDATE agent_message SET payload = {payload}", old=old, new=new)
+            self._run("UPDATE team_console_archive SET record = replace(record, :old, :new)", old=old, new=new)
+            self._run("UPDATE team_console_audit SET facts = replace(facts, :old, :new)", old=old, new=new)
         self._chain()
 
     def unseal(self, last: int = 0) -> None:
@@ -143,11 +144,11 @@ class Database:
         for seq, facts in rows[-last:]:
             whole = {key: value for key, value in json.loads(facts).items() if key != "seal"}
             text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-            self._run("UPDATE team_console_audit SET facts = ? WHERE seq = ?", text, seq)
+            self._run("UPDATE team_console_audit SET facts = :text WHERE seq = :seq", text=text, seq=seq)
         self._chain()
 
     def backdate(self, message: Message, created: str) -> None:
-        self._run("UPDATE agent_message SET created_at = ? WHERE message_id = ?", created, message.message_id)
+        self._run("UPDATE agent_message SET created_at = :at WHERE message_id = :id", at=created, id=message.message_id)
         self.replace((message.created, created))
 
     def empty(self) -> None:
@@ -156,81 +157,49 @@ class Database:
         self._run("UPDATE team_console_state SET audit_seq = 0, audit_hash = ''")
 
     def archive(self, record: Record) -> None:
-        columns = "n, agent, message_id, request_id, created, record"
-        named = (record["payload"].get("request_id"), record["created"], json.dumps(record))
-        values = (999, record["to"], record["message_id"], *named)
-        self._run(f"INSERT INTO team_console_archive ({columns}) VALUES (?, ?, ?, ?, ?, ?)", *values)
+        named = {"request_id": record["payload"].get("request_id"), "created": record["created"]}
+        values = {"n": 999, "agent": record["to"], "message_id": record["message_id"], **named}
+        values["record"] = json.dumps(record)
+        self._run(f"INSERT INTO team_console_archive ({', '.join(values)}) VALUES (:{', :'.join(values)})", **values)
 
     def trail(self, record: Record) -> None:
-        (last,) = self._run("SELECT max(seq) FROM team_console_audit")[0]
         facts = {"ids": [record["message_id"]], "recorded": {"questions": [], "answers": [record]}}
-        values = (last + 1, record["created"], "ceo", "approve", json.dumps(facts))
-        self._run("INSERT INTO team_console_audit VALUES (?, ?, ?, ?, ?, '', '')", *values)
+        self._run(
+            "INSERT INTO team_console_audit "
+            "SELECT max(seq) + 1, :at, 'ceo', 'approve', :facts, '', '' FROM team_console_audit",
+            at=record["created"],
+            facts=json.dumps(facts),
+        )
         self._chain()
 
     def remove_line(self, message_id: str) -> None:
-        self._run("DELETE FROM team_console_audit WHERE facts LIKE ?", f"%{message_id}%")
+        self._run("DELETE FROM team_console_audit WHERE facts LIKE :named", named=f"%{message_id}%")
 
     @contextmanager
     def settings(self, old: str, new: str) -> Iterator[None]:
-        change = "UPDATE team_console_config SET value = replace(value, ?, ?)"
-        self._run(change, old, new)
+        change = "UPDATE team_console_config SET value = replace(value, :old, :new)"
+        self._run(change, old=old, new=new)
         yield
-        self._run(change, new, old)
+        self._run(change, old=new, new=old)
 
     def write_settings(self, text: str) -> None:
-        self._run("UPDATE team_console_config SET value = ? WHERE key = 'settings'", text)
+        self._run("UPDATE team_console_config SET value = :text WHERE key = 'settings'", text=text)
 
     def _chain(self) -> None:
         """As whoever has read our source."""
         prev = ""
-        for seq, at, actor, action, facts in self._run(
-            "SELECT seq, at, actor, action, facts FROM team_console_audit ORDER BY seq"
-        ):
-            said = json.dumps([prev, seq, at, actor, action, facts], separators=(",", ":")).encode()
-            following = hashlib.sha256(said).hexdigest()
-            self._run("UPDATE team_console_audit SET prev = ?, hash = ? WHERE seq = ?", prev, following, seq)
+        for seq, *said in self._run("SELECT seq, at, actor, action, facts FROM team_console_audit ORDER BY seq"):
+            line = json.dumps([prev, seq, *said], separators=(",", ":")).encode()
+            following = hashlib.sha256(line).hexdigest()
+            link = "UPDATE team_console_audit SET prev = :prev, hash = :hash WHERE seq = :seq"
+            self._run(link, prev=prev, hash=following, seq=seq)
             prev = following
-        self._run(
-            "UPDATE team_console_state SET audit_hash = ?, audit_seq = (SELECT max(seq) FROM team_console_audit)", prev
-        )
+        last = "audit_hash = :hash, audit_seq = (SELECT max(seq) FROM team_console_audit)"
+        self._run(f"UPDATE team_console_state SET {last}", hash=prev)
 
-    def _json(self, table: str, value: str) -> str:
-        return value
-
-    @abstractmethod
-    def _run(self, statement: str, *values: Any) -> list[Any]:
+    def _run(self, statement: str, **values: Any) -> list[Any]:
         """Run one statement on a connection of its own; its rows."""
-
-
-class SqliteFile(Database):
-    """A file."""
-
-    def _run(self, statement: str, *values: Any) -> list[Any]:
-        connection = sqlite3.connect(self.location, timeout=20)
-        try:
-            rows = connection.execute(statement, values).fetchall()
-            connection.commit()
-        finally:
-            connection.close()
-        return rows
-
-
-class Postgresql(Database):
-    """A database on a server."""
-
-    def _run(self, statement: str, *values: Any) -> list[Any]:
-        import psycopg
-
-        connection = psycopg.connect(self.location, autocommit=True)
-        try:
-            done = connection.execute(statement.replace("?", "%s"), values)
-            return done.fetchall() if done.description else []
-        finally:
-            connection.close()
-
-    def _json(self, table: str, value: str) -> str:
-        return f"CAST({value} AS JSON)" if table == "agent_message" else value
+        return execute(self.location, statement, **values)
 
 
 Place = Files | Database
@@ -286,7 +255,7 @@ def files(folder: Path) -> Place:
 
 def sqlite_file(folder: Path) -> Place:
     """A new team in SQLite."""
-    return SqliteFile(str(shutil.copy(_sqlite_model(), folder / "team.db")))
+    return Database(str(shutil.copy(_sqlite_model(), folder / "team.db")))
 
 
 def postgresql(folder: Path) -> Place:
@@ -294,7 +263,7 @@ def postgresql(folder: Path) -> Place:
     server = server_or_skip()
     name = f"forged_{hashlib.sha256(str(folder).encode()).hexdigest()[:16]}"
     server.execute(f"CREATE DATABASE {name} TEMPLATE {_postgresql_model()}")
-    return Postgresql(server.url(name))
+    return Database(server.url(name))
 
 
 PLACES = {"yaml": files, "sqlite": sqlite_file, "postgresql": postgresql}

@@ -22,7 +22,7 @@ from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.older_version import older
 from tests.equipment.postgresql import empty_postgresql
-from tests.equipment.signed_teams import Database, Postgresql, SqliteFile
+from tests.equipment.statements import execute
 
 WRITTEN = json.loads(Path(__file__).with_name("written_by_0_5_0.json").read_text())
 """What is done by 0.5.0 -> table -> rows, as both programs left them: the other half was done by today's."""
@@ -38,18 +38,12 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return place
 
 
-def _tables(location: str) -> Database:
-    return Postgresql(location) if "://" in location else SqliteFile(location)
-
-
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_0_5_0_wrote_is_what_it_was(location: str, name: str) -> None:
-    tables = _tables(location)
     for table, rows in WRITTEN[name].items():
-        tables._run(f"DELETE FROM {table}")
+        execute(location, f"DELETE FROM {table}")
         for row in rows:
-            marks = ", ".join("?" * len(row))
-            tables._run(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", *row.values())
+            execute(location, f"INSERT INTO {table} ({', '.join(row)}) VALUES (:{', :'.join(row)})", **row)
     team = open_team(location)
     view = view_of_team(team, team.snapshot(), me="ceo")
     (row,) = view.requests
@@ -64,9 +58,9 @@ def test_a_key_envelope_of_a_user_survives_and_is_part_of_the_digest(location: s
     team = open_team(location)
     payload = {"_envelope": value, "content": "c"}
     sending.send(Caller(team, "a1"), to="ceo", summary="one two three four five", payload=payload)
-    values = ("m1", "a1", "ceo", "message", json.dumps(payload), "pending", "2026-02-24T10:30:00.000Z")
-    names = "message_id, sender, recipient, message_type, payload, status, created_at"
-    _tables(location)._run(f"INSERT INTO agent_message ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+    names = "message_id, sender, recipient, message_type, status, created_at, payload"
+    values = "'m1', 'a1', 'ceo', 'message', 'pending', '2026-02-24T10:30:00.000Z', :payload"
+    execute(location, f"INSERT INTO agent_message ({names}) VALUES ({values})", payload=json.dumps(payload))
     for message in team.snapshot().messages:
         assert message.payload["_envelope"] == value
         without = from_record({**message.record, "payload": {**message.payload, "_envelope": "another"}})

@@ -31,7 +31,7 @@ from team_console.store.views.rows import Flag
 from team_console.store.views.verdicts import verdict_of
 
 from tests.equipment.command_line import CommandLine
-from tests.equipment.signed_teams import PLACES, TEAM_ID, Database, Files, SqliteFile
+from tests.equipment.signed_teams import PLACES, TEAM_ID, Database, Files, Place
 from tests.equipment.signing_keys import key_file, public_line, settings_of_signed_team
 from tests.equipment.teams import FakeClock
 from tests.trust.test_forgeries import Case, signed_with
@@ -148,7 +148,7 @@ def test_no_way_around_the_key_decides(make_case: Callable[[str], Case], tmp_pat
 @pytest.mark.parametrize("store", ["yaml", "sqlite"])
 def test_an_old_plan_is_not_approved_by_a_line_once_keys_are_in_force(tmp_path: Path, store: str) -> None:
     """Before the first signed verdict: whoever adds a line to the trail says that it is from before the keys."""
-    place: Files | SqliteFile = Files(tmp_path / "team") if store == "yaml" else SqliteFile(str(tmp_path / "t.db"))
+    place: Place = Files(tmp_path / "team") if store == "yaml" else Database(str(tmp_path / "t.db"))
     agents = ("--agent", "bob:slave", "--agent", "alice:slave")
     CommandLine(tmp_path).ok("init", place.location, "--name", "sprint-42", "--lead", "ceo", *agents)
     clock = FakeClock()

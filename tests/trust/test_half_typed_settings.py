@@ -14,6 +14,7 @@ from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import TeamConfig
 
 from tests.equipment.command_line import CommandLine
+from tests.equipment.statements import execute
 
 WORDS = ("--summary", "one two three four five", "--content", "c")
 BROKEN = ("\n: : {\n", '\nlanguage: "half', "\noverdue_seconds: {shutdown: 7")
@@ -28,12 +29,7 @@ def team(request: pytest.FixtureRequest, tmp_path: Path) -> CommandLine:
     settings = tmp_path / "messenger-config.yaml"
     if request.param == "sqlite":
         settings.write_text("team: T\nlead: ceo\nagents:\n- {name: a1}\n")
-        import sqlite3
-
-        connection = sqlite3.connect(tmp_path / "t.db")
-        connection.execute("DELETE FROM team_console_config WHERE key LIKE 'settings%'")
-        connection.commit()
-        connection.close()
+        execute(str(tmp_path / "t.db"), "DELETE FROM team_console_config WHERE key LIKE 'settings%'")
     return command
 
 
