@@ -2,10 +2,11 @@
 
 `$ ACTOR: COMMAND` prints its JSON, `% ACTOR: COMMAND` its words for people; `ACTOR@BOUND` is ACTOR in a process that
 belongs to BOUND, and what stands behind ` << ` is its standard input. Before it, `NAME = ` keeps what was printed:
-NAME.FIELD is a field of that, or of the first message or request in it. `! MEMBER: EVENT {CHANGES}` is an event that a
-real client sent (`proofs/clients/data`), told to the hook of the member's session; `MEMBER/2` is another session of it,
-and a field that is null is left out. `write FILE TEXT` and `replace FILE OLD NEW`
-are what another program does. Below a command stands, indented, what must hold:
+NAME.FIELD, in a longer text {NAME.FIELD}, is a field of that, or of the first message or request in it.
+`! MEMBER: EVENT {CHANGES}` is an event that a real client sent (`proofs/clients/data`), told to the hook of the
+member's session; `MEMBER/2` is another session of it, and a field that is null is left out. `write FILE TEXT`,
+`append FILE TEXT`, `replace FILE OLD NEW` and, in SQLite, `sql FILE STATEMENT` are what another program does. Below a
+command stands, indented, what must hold:
 
 - of JSON, which a hook says, too, `PLACE: VALUE` and `PLACE ~ WORDS` (which are in it); a place is names and numbers
   with dots, `*` is each; of a hook that says nothing, `nothing`;
@@ -16,16 +17,19 @@ are what another program does. Below a command stands, indented, what must hold:
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.equipment.command_line import CommandLine, Result
+from tests.equipment.statements import execute
 
 _DATA = Path(__file__).parents[1] / "proofs" / "clients" / "data" / "hook_inputs.json"
 CAPTURED: Mapping[str, Mapping[str, Any]] = json.loads(_DATA.read_text(encoding="utf-8"))
 """Events of the real programs, with neutral paths and names."""
+_FIELD = re.compile(r"\{((\w+)\.\w+)\}")
 
 
 class Script:
@@ -45,11 +49,12 @@ class Script:
             line, *expected = step.split("\0")
             if not line or line.startswith("#"):
                 continue
-            verb, *words = shlex.split(line) if line.startswith(("write ", "replace ")) else ("",)
-            if verb:
-                self._change(verb, *(word.replace("\\n", "\n") for word in words))
+            line = self._filled(line)
+            if line.partition(" ")[0] in ("write", "append", "replace", "sql"):
+                self._change(*(word.replace("\\n", "\n") for word in shlex.split(line)))
                 continue
             result = self.run(line)
+            expected = [self._filled(one) for one in expected]
             status = next((int(one[6:]) for one in expected if one.startswith("exits ")), None)
             refused = any(one.startswith("error: ") for one in expected)
             assert (result.status == status) if status is not None else ((result.status != 0) is refused), (
@@ -96,10 +101,18 @@ class Script:
         told = {key: value for key, value in event.items() if value is not None}
         return self.command("hook", stdin=json.dumps(told), env=env)
 
+    def _filled(self, text: str) -> str:
+        """The text with fields of what was kept in place of their names in braces."""
+        return _FIELD.sub(lambda found: self.value(found[1]) if found[2] in self.kept else found[0], text)
+
     def _change(self, verb: str, file: str, text: str, new: str = "") -> None:
         path = self.command.folder / file
+        if verb == "sql":
+            execute(str(path), text)
+            return
         path.parent.mkdir(exist_ok=True, parents=True)
-        path.write_text(text if verb == "write" else path.read_text("utf-8").replace(text, new), encoding="utf-8")
+        before = "" if verb == "write" else path.read_text("utf-8")
+        path.write_text(before.replace(text, new) if verb == "replace" else before + text, encoding="utf-8")
 
     def _holds(self, expected: str, result: Result, is_json: bool) -> bool:
         if not is_json:

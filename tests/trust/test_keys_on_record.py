@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,8 +16,9 @@ from team_console.store.views.rows import Flag
 from team_console.store.views.status import view_of_team
 
 from tests.equipment.command_line import CommandLine
-from tests.equipment.signed_teams import PLACES, TEAM_ID, Database, Files
+from tests.equipment.signed_teams import PLACES, TEAM_ID, Files
 from tests.equipment.signing_keys import key_file, public_line
+from tests.equipment.statements import execute
 from tests.trust.test_forgeries import Case, signed_with
 
 pytestmark = pytest.mark.slow
@@ -168,10 +167,13 @@ def lose_the_trail(case: Case) -> None:
         for name in ("audit.jsonl", "message-queue.yaml.lock", "message-queue.yaml.prev"):
             (case.place.folder / name).unlink(missing_ok=True)
         shutil.rmtree(case.place.folder / "archive", ignore_errors=True)
-    if isinstance(case.place, Database):
-        case.place._run("DELETE FROM team_console_audit")
-        case.place._run("DELETE FROM team_console_config WHERE key = 'settings_in_force'")
-        case.place._run("UPDATE team_console_state SET audit_seq = 0, audit_hash = ''")
+    else:
+        execute(
+            case.place.location,
+            "DELETE FROM team_console_audit",
+            "DELETE FROM team_console_config WHERE key = 'settings_in_force'",
+            "UPDATE team_console_state SET audit_seq = 0, audit_hash = ''",
+        )
 
 
 @pytest.mark.parametrize("name", OTHERWISE)
@@ -200,57 +202,14 @@ def test_no_other_key_confirms_it(case: Case) -> None:
     assert refused.value.code == Code.NOT_PERMITTED
 
 
-PLAN = "plan_approval_request"
-
-
-def rejected(team: CommandLine, *place: str) -> str:
-    """A plan that the lead has rejected; its request id."""
-    plan = ("plan", "--summary", "one two three four five", "--content", "rm")
-    request = team.ok(*place, "--as", "task-manager", *plan).out.strip()
-    team.ok(*place, "reject", request, "--reason", "never")
-    return request
-
-
-def request_of(team: CommandLine, *place: str) -> dict[str, object]:
-    """The only request as JSON."""
-    requests = team.ok(*place, "requests", "--json").json["requests"]
-    assert len(requests) == 1
-    return dict(requests[0])
-
-
-@pytest.fixture
-def database(team: CommandLine) -> Path:
-    """A SQLite copy of the team."""
-    place = team.folder / "team.db"
-    team.ok("migrate .", str(place))
-    return place
-
-
-def change(database: Path, statement: str, *values: str) -> None:
-    """Another program writes into the database."""
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute(statement, values)
-    connection.close()
-
-
-def test_a_flipped_row_decides_nothing_is_told_and_put_back(team: CommandLine, database: Path) -> None:
-    place = ("-t", str(database))
-    rejected(team, *place)
-    flip = "UPDATE agent_message SET payload = replace(payload, 'false', 'true') WHERE message_type LIKE '%response'"
-    change(database, flip)
-    found = request_of(team, *place)
-    assert (found["state"], found["flags"]) == ("rejected", ["altered"])
-    assert team(*place, "check").status == 1
-    team.ok(*place, "check", "--heal")
-    assert (request_of(team, *place)["state"], request_of(team, *place)["flags"]) == ("rejected", [])
-
-
 def test_a_plan_stays_superseded_when_another_program_drops_the_later_one(team: CommandLine) -> None:
-    words = ("plan", "--summary", "one two three four five", "--content")
-    earlier = team.ok("--as task-manager", *words, "the first").out.strip()
-    later = rejected(team)
+    words = ("--as", "task-manager", "plan", "--summary", "one two three four five", "--content")
+    earlier, later = (team.ok("", *words, text).out.strip() for text in ("the first", "the second"))
+    team.ok("reject", later, "--reason", "never")
     question = next(
-        item for item in team.ok("history --json").json["messages"] if item["type"] == PLAN and later in str(item)
+        item
+        for item in team.ok("history --json").json["messages"]
+        if item["type"] == "plan_approval_request" and later in str(item)
     )
     queue = team.folder / "message-queue.yaml"
     records = yaml.safe_load(queue.read_text())
