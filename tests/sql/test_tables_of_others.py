@@ -449,6 +449,35 @@ def test_what_a_trigger_calls_delivered_is_read_all_the_same(tmp_path: Path, ope
     assert inbox.receive(caller, agent="architect", delivered=True).messages == ()
 
 
+@pytest.mark.parametrize("column", ["arrivals", "audit_seq"])
+def test_numbers_that_were_put_back_stop_no_write(
+    empty_place: str, opened: Open, clock: FakeClock, column: str
+) -> None:
+    """Each number was given a second time, which the tables refuse: nobody could write any more."""
+    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
+    caller = Caller(opened(empty_place, clock=clock), "architect")
+    send(Caller(caller.team, "ceo"), to="architect", summary="Five words are in here", content="one")
+    inbox.receive(caller, agent="architect")
+    send(Caller(caller.team, "ceo"), to="architect", summary="Five words are in here", content="two")
+    execute(empty_place, f"UPDATE team_console_state SET {column} = 0")
+    found = opened(empty_place, clock=clock)
+    assert [problem.code for problem in found.snapshot().problems] == ["NUMBERS_BEHIND"]
+    send(Caller(found, "ceo"), to="architect", summary="Five words are in here", content="three")
+    got = inbox.receive(Caller(found, "architect"), agent="architect")
+    assert [message.content for message in got.messages] == ["two", "three"]
+    assert found.snapshot().problems == ()
+    assert all(line.intact for line in found.audit())
+
+
+def test_numbers_that_are_gone_are_told(empty_place: str, opened: Open, clock: FakeClock) -> None:
+    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
+    execute(empty_place, "DELETE FROM team_console_state")
+    caller = Caller(opened(empty_place, clock=clock), "ceo")
+    assert [problem.code for problem in caller.team.snapshot().problems] == ["NUMBERS_LOST"]
+    with pytest.raises(TeamError, match="holds no numbers; nothing was changed"):
+        send(caller, to="architect", summary="Five words are in here", content="one")
+
+
 def test_mail_whose_archive_takes_nothing_stays_unread(empty_place: str, opened: Open, clock: FakeClock) -> None:
     """It would leave the queue one day, and be nowhere."""
     create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")

@@ -142,7 +142,7 @@ def read_row(row: Row, *, place: str) -> RowEntry:
     # guard: row-words-compared
     if changed := ", ".join(part for part, before, now in parts if before != now):
         problems.append(changed_problem(message.message_id, changed))
-    return RowEntry(row, message, _recorded_arrival(note), tuple(problems), changed, note, is_old)
+    return RowEntry(row, message, recorded_arrival(note), tuple(problems), changed, note, is_old)
 
 
 def columns_of(message: Message) -> FieldDict:
@@ -244,7 +244,7 @@ def _recorded_words(note: Fields) -> list[Any]:
     return []
 
 
-def _recorded_arrival(note: Fields) -> int | None:
+def recorded_arrival(note: Fields) -> int | None:
     """Return its place among the rows we added; None for a row of another program."""
     match note.get(_ARRIVAL):
         case [int(arrival), _] | int(arrival):

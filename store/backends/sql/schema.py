@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.backends.sql.connection import Column, Connection, Relation, Values, insert, listed, sql_name
-from team_console.store.backends.sql.rows import COLUMNS, STAND_INS
+from team_console.store.backends.sql.rows import COLUMNS, STAND_INS, object_of, recorded_arrival
 from team_console.store.contract.team import ROWS_HIDDEN
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -100,20 +100,54 @@ class Numbers(Struct, frozen=True):
         seq: The number of the last line on the audit trail.
         prev: The hash of that line.
         changed_at: When it was written.
+        is_behind: Whether somebody put them back, so that these are those of the tables themselves.
     """
 
     arrivals: int
     seq: int
     prev: Any
     changed_at: Any
+    is_behind: bool = False
 
 
 def numbers(connection: Connection) -> Numbers | None:
-    """Return the numbers of the last write; None where somebody took them away or put something else in their place."""
+    """Return the numbers of the last write; None where somebody took them away or put something else in their place.
+
+    Where they were put back, as with the copy of one table, those that the tables have are returned: to count on from
+    the others would give numbers a second time, which the tables refuse.
+    """
     row = connection.first(f"SELECT arrivals, audit_seq, audit_hash, changed_at FROM {STATE}")
     if row is None or not (isinstance(row[0], int) and isinstance(row[1], int)):
         return None
-    return Numbers(*row)
+    written = Numbers(*row)
+    last = connection.first(f"SELECT seq, hash FROM {AUDIT} WHERE seq <= {_LARGEST} ORDER BY seq DESC LIMIT 1")
+    highest = connection.first(f"SELECT (SELECT max(n) FROM {ARCHIVE}), (SELECT max(n) FROM {INBOX})") or ()
+    arrivals = max([written.arrivals, *(number for number in highest if isinstance(number, int))])
+    is_longer = last is not None and isinstance(last[0], int) and last[0] > written.seq
+    # guard: numbers-put-back-noticed
+    if not is_longer and arrivals == written.arrivals:
+        return written
+    noted = (recorded_arrival(object_of(note)) for (note,) in connection.rows(f"SELECT note FROM {NOTES}"))
+    arrivals = max([arrivals, *(number for number in noted if number is not None)])
+    seq, prev = last if last is not None and is_longer else (written.seq, written.prev)
+    return Numbers(arrivals, seq, prev, written.changed_at, is_behind=True)
+
+
+_LARGEST = 2**63 - 1
+NUMBERS_BEHIND = Problem(
+    "NUMBERS_BEHIND",
+    "warning",
+    STATE,
+    f"another program put back the numbers in {STATE}; those of the other tables count",
+    "The next write corrects them. Find out who writes into the tables of team-console.",
+)
+NUMBERS_LOST = Problem(
+    "NUMBERS_LOST",
+    "error",
+    STATE,
+    f"{STATE} holds no numbers; nothing is written",
+    "Restore this table from a copy of the database.",
+)
 
 
 def create_ours(connection: Connection) -> None:

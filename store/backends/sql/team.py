@@ -21,6 +21,8 @@ from team_console.store.backends.sql.schema import (
     HIDDEN,
     MESSAGES,
     NO_RIGHT,
+    NUMBERS_BEHIND,
+    NUMBERS_LOST,
     OURS,
     Shape,
     create_ours,
@@ -212,7 +214,10 @@ class SqlTeam(Team):
         settings = self._settings.look(self._stored_settings(connection, shape))
         state = reader.state(connection, shape, progress=progress)
         found = numbers(connection) if shape.has_ours else None
-        hidden = (Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN, GRANT),) if shape.hidden else ()
+        ours = [Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN, GRANT)] if shape.hidden else []
+        # guard: numbers-told
+        if shape.has_ours and (found is None or found.is_behind):
+            ours.append(NUMBERS_LOST if found is None else NUMBERS_BEHIND)
         at = as_text(found.changed_at) if found is not None else ""
         moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
         condition = Condition.OK if state.entries else Condition.EMPTY
@@ -222,7 +227,7 @@ class SqlTeam(Team):
             changed_at=max(moments, default=None),
             config=settings.config,
             messages=state.messages,
-            problems=(*settings.problems, *hidden, *shape.problems(), *state.problems, *self.problems()),
+            problems=(*settings.problems, *ours, *shape.problems(), *state.problems, *self.problems()),
             condition=condition,
             missing=reader.missing,
             recorded=self._facts.read(connection, settings.config.key).facts if shape.has_ours else _NOTHING_RECORDED,

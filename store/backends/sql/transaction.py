@@ -37,6 +37,7 @@ from team_console.store.backends.sql.schema import (
     INBOX,
     MESSAGES,
     NOTES,
+    NUMBERS_LOST,
     STATE,
     Shape,
     find_inbox,
@@ -303,8 +304,8 @@ class SqlTransaction(Transaction):
             changes.records[0] = (action, {**facts, "settings": on_record(in_force)})
         known = numbers(self.connection)
         if known is None:
-            hint = "Restore this table from a copy of the database."
-            raise TeamError(Code.STORE_FAILED, f"{STATE} holds no numbers; nothing was changed", hint)
+            text = f"{STATE} holds no numbers; nothing was changed"
+            raise TeamError(Code.STORE_FAILED, text, NUMBERS_LOST.hint)
         self._arrivals = known.arrivals
         self._write_rows(changes)
         archived = [archived_row(agent, message, n=self._number()) for agent, message in changes.archived]
