@@ -147,17 +147,6 @@ def test_a_finding_about_messages_ends_when_they_leave_the_queue(code: str) -> N
     assert code not in story.codes()
 
 
-def test_a_team_by_the_book_has_nothing_to_report() -> None:
-    story = Chronicle()
-    story.plan(summary="A plan of five words")
-    story.verdict(approve=False, content="Add tests")
-    story.plan(request_id="plan-2", summary="A plan of five words")
-    story.verdict("plan-2", approve=True)
-    creation(story)
-    story.stopped("dev-runner-3-1", request_id="stop-dev-runner-3-1")
-    assert story.view().findings == ()
-
-
 def _in_doubt(story: Chronicle) -> dict[str, Problem]:
     """Findings while older archived messages were not looked at."""
     view = view_of(story.snapshot(), me=LEAD, now=story.now, history=reversed(story.archived), complete=False)

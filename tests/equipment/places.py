@@ -1,0 +1,58 @@
+"""Places in what a view or a service hands out, as stories name them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+from team_console.store.model.message import Message
+
+_NAMES = ("key", "name", "need", "code", "request_id", "batch_id", "message_id")
+"""What a row of a list may be called by."""
+
+
+def stories_beside(module: str) -> dict[str, str]:
+    """Read the stories in `stories/` beside a module, each by its promise, which begins it behind `# `."""
+    paths = sorted(Path(module).with_name("stories").glob("*.txt"))
+    texts = [text for path in paths for text in path.read_text("utf-8").removeprefix("# ").split("\n# ")]
+    told = (text.partition("\n") for text in texts)
+    return {promise.rstrip(".").replace(",", "").replace(" ", "-"): story for promise, _, story in told}
+
+
+def is_seen(whole: Any, expected: str) -> bool:
+    """Whether there is what a story says: `PLACE: VALUE`, `PLACE ~ WORDS` or a place; behind `! ` the contrary."""
+    if expected.startswith("! "):
+        return not is_seen(whole, expected.removeprefix("! "))
+    place, sign, value = expected.partition(": ")
+    if sign:
+        wanted: object = yaml.safe_load(value)
+        return wanted == _plain(_at(whole, place.split(".")))
+    place, _, words = expected.partition(" ~ ")
+    found: object = _at(whole, place.split("."))
+    return words in str(found) if words else found is not None
+
+
+def _at(value: Any, place: Sequence[str]) -> Any:
+    """What stands at a place; None where nothing does."""
+    if not place or value is None:
+        return value
+    first, *rest = place
+    if first == "*":
+        return [_at(each, rest) for each in value]
+    if isinstance(value, Mapping):
+        return _at(value.get(first), rest)
+    if isinstance(value, Sequence):
+        named = (each for each in value if first in [str(getattr(each, name, "")) for name in _NAMES])
+        return _at(value[int(first)] if first.isdigit() else next(named, None), rest)
+    return _at(getattr(value, first), rest)
+
+
+def _plain(value: Any) -> object:
+    """What a place holds, as YAML has it; a message is its id."""
+    if isinstance(value, Message):
+        return value.message_id
+    plain: object = msgspec.json.decode(msgspec.json.encode(value, enc_hook=str))
+    return plain
