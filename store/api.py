@@ -5,9 +5,10 @@ the same audit trail. A method that writes returns after the store has it durabl
 team's settings, ids are texts, durations are seconds, moments are `datetime` in UTC.
 
 Whatever is refused or fails raises `TeamError`: `code` (a `Code`), `message` (what happened, with the place), `hint`
-(the next step, in the words of the command line) and `facts` (who answered, when, who holds the lock). Besides what
-the methods name, each that writes raises `STORE_LOCKED` when the lock was held for all of `lock_wait` seconds,
-`READ_ONLY`, `STORE_UNREADABLE`, and `STORE_FAILED` when writing failed, with the store as it was before.
+(the next step, in the words of the command line) and `facts` (who answered, when, who holds the lock). An argument of
+another type than a method names is `INVALID_FIELD`. Besides what the methods name, each that writes raises
+`STORE_LOCKED` when the lock was held for all of `lock_wait` seconds, `READ_ONLY`, `STORE_UNREADABLE`, and
+`STORE_FAILED` when writing failed, with the store as it was before.
 
 Methods block. In a program with an event loop call them in a thread: `await asyncio.to_thread(agent.receive, wait=30)`.
 Use an `AgentClient` from one thread at a time; any number of them, in threads or processes, can be on one team.
@@ -16,16 +17,17 @@ Use an `AgentClient` from one thread at a time; any number of them, in threads o
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from functools import partial
-from types import TracebackType
-from typing import Any
+from functools import partial, wraps
+from types import TracebackType, UnionType
+from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from msgspec import UNSET, UnsetType
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name
 from team_console.store.protocol.client_requests import ALWAYS, ONCE
@@ -35,6 +37,48 @@ from team_console.store.service import asking, inbox, requests
 from team_console.store.service import sending as mail
 from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow, View
+
+_Given = ParamSpec("_Given")
+_Made = TypeVar("_Made")
+
+
+def _takes_what_it_names(act: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
+    """Return the function, which refuses with `INVALID_FIELD` an argument of another type than it names."""
+    kinds: dict[str, Any] = {}
+    code = act.__code__
+    names = code.co_varnames[: code.co_argcount]
+
+    @wraps(act)
+    def checked(*args: _Given.args, **options: _Given.kwargs) -> _Made:
+        if not kinds:
+            kinds.update(get_type_hints(act))
+        for name, value in {**dict(zip(names, args, strict=False)), **options}.items():
+            # guard: api-takes-what-it-names
+            if name in kinds and not _fits(value, kinds[name]):
+                text = f"{name}: {value_words(value)} is no {act.__annotations__[name]}"
+                raise TeamError(Code.INVALID_FIELD, text, f"See the documentation of {act.__qualname__}.")
+        return act(*args, **options)
+
+    return checked
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Return whether a value is of a type, with all in it. A text is no sequence of texts here, and NaN no number."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return True
+    if origin in (Union, UnionType):
+        return any(_fits(value, each) for each in inner)
+    if origin is Mapping:
+        name, of = inner
+        return isinstance(value, Mapping) and all(_fits(key, name) and _fits(one, of) for key, one in value.items())
+    if origin is Sequence:
+        if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection):
+            return False
+        return all(_fits(one, inner[0]) for one in value)
+    if kind in (int, float):
+        return isinstance(value, (int, kind)) and not isinstance(value, bool) and value == value
+    return isinstance(value, origin or kind)
 
 
 class Request:
@@ -61,6 +105,7 @@ class Request:
 
         return verdict_of(self._caller.team, self.request_id, me=self._caller.actor)
 
+    @_takes_what_it_names
     def wait(self, timeout: float | None = None) -> RequestRow | None:
         """Wait until the request is not open any more, woken by the store; None when that took too long.
 
@@ -110,6 +155,7 @@ __all__ = [
 ]
 
 
+@_takes_what_it_names
 def join_team(
     location: str | os.PathLike[str] | None, name: str, *, read_only: bool = False, lock_wait: float = 10.0
 ) -> AgentClient:
@@ -153,6 +199,7 @@ class AgentClient:
         """Release what the team holds open. What was received with a lease stays leased until the lease ends."""
         self._team.close()
 
+    @_takes_what_it_names
     def send(
         self,
         to: str | Sequence[str],
@@ -194,6 +241,7 @@ class AgentClient:
             in_reply_to=in_reply_to,
         )
 
+    @_takes_what_it_names
     def broadcast(self, content: str, *, summary: str, message_id: str | None = None) -> Receipt:
         """Send one message to every member but the sender; `Receipt.messages` are the deliveries.
 
@@ -202,6 +250,7 @@ class AgentClient:
         """
         return mail.broadcast(self._caller, summary=summary, content=content, message_id=message_id)
 
+    @_takes_what_it_names
     def receive(
         self,
         *,
@@ -241,6 +290,7 @@ class AgentClient:
             raise TeamError(Code.INVALID_FIELD, f"wait: {wait} is not a number of seconds", "Give 30, for example.")
         return wait_for_messages(self._caller, take, timeout=wait)
 
+    @_takes_what_it_names
     def peek(self, *, limit: int | None = None, type: str | None = None, delivered: bool = False) -> Received:
         """Return what `receive` would hand out now; nothing is locked, marked or archived.
 
@@ -251,6 +301,7 @@ class AgentClient:
             self._caller, agent=self.name, type=type, limit=limit, delivered=delivered, mark_read=False
         )
 
+    @_takes_what_it_names
     def acknowledge(self, message: Message | str) -> Receipt:
         """Mark a leased or delivered message as read: the work on it is done. Doing it twice changes nothing.
 
@@ -268,6 +319,7 @@ class AgentClient:
             self._caller, ids=[message.message_id], token=token if isinstance(token, str) else None
         )
 
+    @_takes_what_it_names
     def content_of(self, message: Message) -> str:
         """Return the whole content, read from its attachment where `Message.content` holds only the beginning (above
         64 KB).
@@ -278,6 +330,7 @@ class AgentClient:
         attached = attached_content(self._team, message)
         return message.content if attached is None else attached
 
+    @_takes_what_it_names
     def requests(self, *, only_open: bool = False) -> tuple[RequestRow, ...]:
         """Return the team's requests: open ones first, the oldest on top, then answered ones, the newest on top.
 
@@ -305,6 +358,7 @@ class AgentClient:
 
         return status_json(view_of_team(self._team, self._team.snapshot(), me=self.name), self._team)
 
+    @_takes_what_it_names
     def submit_plan(
         self, content: str, *, summary: str | None = None, modes: Sequence[str] = (), expires: datetime | None = None
     ) -> Request:
@@ -324,6 +378,7 @@ class AgentClient:
             requests.submit_plan(self._caller, content=content, summary=summary, modes=modes, expires=expires)
         )
 
+    @_takes_what_it_names
     def ask_permission(
         self,
         tool: str,
@@ -368,6 +423,7 @@ class AgentClient:
         )
         return self._requested(receipt)
 
+    @_takes_what_it_names
     def ask_question(
         self,
         question: str | Sequence[Mapping[str, Any]],
@@ -395,6 +451,7 @@ class AgentClient:
         questions = [single] if isinstance(question, str) else list(question)
         return self._requested(asking.ask_question(self._caller, questions=questions, expires=expires, summary=summary))
 
+    @_takes_what_it_names
     def withdraw(self, request: str | Request, *, reason: str) -> Receipt:
         """Take back an open request of one's own: nothing decides it any more. Doing it twice changes nothing.
 
@@ -404,6 +461,7 @@ class AgentClient:
         request_id = request if isinstance(request, str) else request.request_id
         return asking.withdraw(self._caller, request_id=request_id, reason=reason)
 
+    @_takes_what_it_names
     def request_shutdown(self, agent: str, *, reason: str | None = None) -> Request:
         """Ask an agent to stop, as the lead; it agrees or refuses with a reason. Nothing is ended by force.
 
@@ -412,6 +470,7 @@ class AgentClient:
         """
         return self._requested(requests.request_shutdown(self._caller, agent=agent, reason=reason))
 
+    @_takes_what_it_names
     def request(self, request_id: str) -> Request:
         """Return a request by its id, to look at it or wait for its answer: one of an earlier run, or of any kind.
 
@@ -419,6 +478,7 @@ class AgentClient:
         """
         return Request(self._caller, request_id)
 
+    @_takes_what_it_names
     def approve(
         self,
         request: str | Message | RequestRow,
@@ -457,6 +517,7 @@ class AgentClient:
             updated=updated,
         )
 
+    @_takes_what_it_names
     def answer(
         self,
         request: str | Message | RequestRow,
@@ -479,6 +540,7 @@ class AgentClient:
             self._caller, request_id=request_id, answers=answers, notes=notes, content=content, seen=seen
         )
 
+    @_takes_what_it_names
     def reject(self, request: str | Message | RequestRow, *, reason: str, suggest: str | None = None) -> Receipt:
         """Say no to an open request, with the reason and what would be accepted instead.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
-from team_console.store.api import AgentClient, Code, Receipt, RequestState, join_team
+from team_console.store.api import AgentClient, Code, Receipt, RequestState, TeamError, join_team
 from team_console.store.backends.open import open_team
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import clear
@@ -177,3 +178,37 @@ def test_a_queue_that_cannot_be_read_is_what_a_wait_ends_with_and_a_status(team:
         assert refusal(plan.wait, timeout=0.1).code is Code.STORE_UNREADABLE
         status = agent.status()
     assert (status["condition"], status["messages"]) == ("unreadable", None)
+
+
+ODD: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("send", {"to": None, "content": "x"}),
+    ("send", {"to": [None], "content": "x"}),
+    ("send", {"to": "file-manager", "content": 7}),
+    ("send", {"to": "file-manager", "content": "x", "payload": ["a"]}),
+    ("receive", {"wait": float("nan")}),
+    ("receive", {"limit": "7"}),
+    ("receive", {"limit": True}),
+    ("acknowledge", {"message": 7}),
+    ("submit_plan", {"content": b"1. Go"}),
+    ("ask_question", {"question": "Which?", "options": "yes"}),
+    ("ask_permission", {"tool": "Bash", "input": {}, "expires": 7}),
+    ("withdraw", {"request": "plan-1", "reason": None}),
+    ("approve", {"request": None}),
+    ("answer", {"request": "plan-1", "answers": {"Which?": 7}}),
+)
+
+
+@pytest.mark.parametrize(("method", "given"), ODD)
+def test_an_argument_of_another_type_is_refused(join: Join, method: str, given: dict[str, Any]) -> None:
+    client = join("task-manager")
+    with pytest.raises(TeamError) as refused:
+        getattr(client, method)(**given)
+    assert refused.value.code is Code.INVALID_FIELD
+    assert client.requests() == ()
+    assert join("file-manager").peek().messages == ()
+
+
+def test_a_wait_that_is_no_number_is_refused(join: Join) -> None:
+    request = join("task-manager").submit_plan("1. Go")
+    with pytest.raises(TeamError):
+        request.wait(float("nan"))
