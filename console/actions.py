@@ -13,6 +13,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.deliveries import TREATED, Remedy
 
 Reason = Callable[[ActionContext], str | None]
@@ -52,6 +53,14 @@ def no_asking_back(context: ActionContext) -> str | None:
     if not row.is_open:
         return f"it was {row.state} already"
     return None if context.may_answer(row) else f"only {safe_line(row.addressee, 40)} answers it"
+
+
+def nothing_to_remark(context: ActionContext) -> str | None:
+    """For a remark on a line of the request under the cursor."""
+    row, why = context.selection.request, no_asking_back(context)
+    if row is None or why is not None or row.kind is RequestKind.PERMISSION or row.question.content.strip():
+        return why
+    return "nothing in it has lines that a remark could be on"
 
 
 def alone(context: ActionContext) -> str | None:
@@ -462,7 +471,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "Point at a line of what is asked; j and k move, enter writes a remark on it.",
         modes=_ANSWERING,
         footer=False,
-        why_not=no_asking_back,
+        why_not=nothing_to_remark,
     ),
     _decide(
         "done",

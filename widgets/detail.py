@@ -481,9 +481,10 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
             return
         is_above = self.scroll_offset.y > 0
         banner, position = document.banner * is_above, self.position
-        if cell_len(position) > self.outer_size.width // 2:
-            position = position.partition(" · ")[0]
         kind, _, name = document.title.partition(" · ")
+        least = min(cell_len(name or kind), self.outer_size.width // 2)
+        if least + cell_len(position) + _EDGE > self.outer_size.width:
+            position = position.partition(" · ")[0]
         has_room = cell_len(document.title) + cell_len(position) + _EDGE <= self.outer_size.width
         title = " · ".join(filter(None, (kind * (has_room or not name), name, document.headline * is_above)))
         self.set_title(((banner or title, "warn" if banner else ""),), ((position, ""),) if position else ())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.kinds import ASKBACK, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.titles import message_title, verdict_reason
 from team_console.store.views.needs import need_of
@@ -25,7 +25,7 @@ _LEAST_NAME = 16
 _MESSAGES_VERDICT = re.compile(r"\w+(?: (?:approved|rejected)|已批准|被拒绝)(?:: |：|\Z)")
 """What the summary of a verdict begins with, which its own words say already."""
 _PLAIN = frozenset({"message", "broadcast"})
-VERDICTS = {"approved": ("✓", "good"), "rejected": ("✗", "bad")}
+VERDICTS = {"approved": ("✓", "good"), "answered": ("✓", "good"), "rejected": ("✗", "bad")}
 
 
 def row_lines(
@@ -75,8 +75,12 @@ def verdict_word(kind: object, state: object) -> str:
 
 
 def decision_words(message: Message, asked: str = "") -> Line:
-    """Return a verdict in words with its reason, else its request; empty for every other message."""
+    """Return a verdict in words with its reason, else its request, and what was asked back; empty for every other
+    message.
+    """
     read = parse_message(message)
+    if read.name == ASKBACK:
+        return ("asked back", "muted"), (f": {safe_line(message.content, 300)}", "")
     if read.answers is None or read.approve is None:
         return ()
     state = RequestState.APPROVED if read.approve else RequestState.REJECTED

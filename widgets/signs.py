@@ -14,6 +14,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.kinds import ASKBACK, ASKED_BACK
 from team_console.store.views.rows import AgentState, DeliveryState, Need, RequestState, RosterRow, StoryState, View
 
 if TYPE_CHECKING:
@@ -142,6 +143,8 @@ KIND_NAMES = {
     "permission_response": "answer to a permission",
     "question_request": "question",
     "question_response": "answer to a question",
+    ASKBACK: "question back",
+    ASKED_BACK: "answer to a question back",
 }
 """Kinds whose names on disk are not the words a reader knows them by."""
 

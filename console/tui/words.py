@@ -135,7 +135,8 @@ def _is_anybody_running(situation: ScreenState, agent: str) -> bool:
     if view is None:
         return False
     seats = {view.me, view.snapshot.config.lead, USER}
-    running = {row.name for row in view.roster if row.state not in (AgentState.UNKNOWN, AgentState.STOPPED)} - seats
+    known = (row for row in view.roster if row.is_addressable)
+    running = {row.name for row in known if row.state not in (AgentState.UNKNOWN, AgentState.STOPPED)} - seats
     return agent in running if agent else bool(running)
 
 

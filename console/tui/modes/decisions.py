@@ -17,6 +17,7 @@ from team_console.console.tui.words import ScreenState, empty_words, reason_of
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.views.decisions import (
     DecidedRequest,
@@ -147,10 +148,15 @@ class DecisionListing(Listing[ClosedRequest]):
     def _blocks(self, row: DecidedRequest) -> Iterator[Block]:
         request = self._request_of(row)
         content = self.sources.content_of(request.question) if request is not None else None
-        yield Heading("note")
-        yield Text(safe_text(row.words)) if row.words else one_line("none", "muted")
+        answers: tuple[Block, ...] = ()
         if request is not None and request.verdict is not None:
-            yield from answer_blocks(request.question, request.verdict, content)
+            answers = tuple(answer_blocks(request.question, request.verdict, content))
+        if answers and row.kind == RequestKind.QUESTION:
+            yield Heading("answer")  # its words are what was chosen
+        else:
+            yield Heading("note")
+            yield Text(safe_text(row.words)) if row.words else one_line("none", "muted")
+        yield from answers
         yield Heading("what was shown")
         if row.shown_by:
             yield one_line(safe_line(row.shown_by, 300))

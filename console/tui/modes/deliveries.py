@@ -18,7 +18,7 @@ from team_console.widgets.document import Document, one_line
 from team_console.widgets.message_documents import message_document, safe_name
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_name, row_lines, row_title
-from team_console.widgets.signs import DELIVERIES
+from team_console.widgets.signs import DELIVERIES, status_sign
 from team_console.widgets.text import Line, Part, ago, clock_time, span
 
 
@@ -74,9 +74,15 @@ class DeliveryListing(Listing[DeliveryRow]):
             base,
             key=f"delivery:{row.key}",
             title=f"To {safe_name(row.recipient)}",
-            facts=(*_facts(row, self.now), *base.facts),
+            facts=(*_facts(row, self.now), *self._facts_of_message(row, base)),
             blocks=(*error, *base.blocks),
         )
+
+    @staticmethod
+    def _facts_of_message(row: DeliveryRow, base: Document) -> tuple[Part, ...]:
+        """Return what the message says of itself, without the state that the delivery has named already."""
+        named = status_sign(row.message).part if row.state in (DeliveryState.FAILED, DeliveryState.RETRY) else None
+        return tuple(fact for fact in base.facts if fact != named)
 
     def subject_of(self, row: DeliveryRow, some: tuple[DeliveryRow, ...]) -> Selection:
         """Return the chosen messages."""

@@ -395,7 +395,8 @@ class NeedsPane(Pane[ActionItem]):
     def quiet_words(self) -> Line:
         """See `Pane`; of the news also the key that marks them as read."""
         top = self.rows.rows_at_top
-        return (*(self.listing.key_of_group(top) if top else ()), *super().quiet_words())
+        key, words = self.listing.key_of_group(top) if top else (), super().quiet_words()
+        return (*key, ("  ", ""), *words) if key else words
 
     def tick(self, now: datetime) -> None:
         """Let ages go on; what was put aside long enough comes back, also where nothing else changes."""
@@ -554,7 +555,7 @@ def request_lines(row: RequestRow, drawing: Drawing, *, is_mine: bool) -> tuple[
     odd = [str(flag) for flag in row.flags if flag in _ODD]
     since = waiting_column(row, row.waits_since, drawing)
     title: Line = ((safe_line(row.title, 400), "strong" if row.is_open else "muted"),)
-    facts: list[Part] = [(f"→ {safe_line(row.addressee, 64)}", "muted")]
+    facts: list[Part] = [("→ you" if is_mine else f"→ {safe_line(row.addressee, 64)}", "muted")]
     if row.is_open and not row.seen_at and not is_mine:
         facts.append(("not picked up", "muted"))
     facts += [(f"‼ {', '.join(odd)}", "alert")] if odd else []
