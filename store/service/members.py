@@ -101,6 +101,10 @@ def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
     return MembersChanged("member_add", config.name, tuple(agents), tuple(warnings), tuple(tx.notices))
 
 
+_MOST_NAMED = 5
+"""Requests that a warning names before it only counts them."""
+
+
 def refuse_case_twins(names: Sequence[str], config: TeamConfig) -> None:
     """Refuse new members whose names differ from each other's or a known one's in upper and lower case only.
 
@@ -236,5 +240,17 @@ def _facts_of(agent: Agent) -> dict[str, Any]:
 
 
 def _left_behind(tx: Transaction, names: Sequence[str]) -> list[str]:
-    counts = {name: sum(message.is_pending_for(name) for message in tx.everything()) for name in names}
-    return [f"{name} leaves {counted(count, 'unread message')} behind" for name, count in counts.items() if count]
+    """Return what waits for those who leave, and what they asked, as sentences."""
+    from team_console.store.protocol.judgement import judge  # 8 ms, for who leaves alone
+
+    everything = tx.everything()
+    cases = judge(everything, tx.config, tx.recorded, tx.now).values()
+    told = []
+    for name in names:
+        unread = sum(message.is_pending_for(name) for message in everything)
+        asked = [case.request_id for case in cases if case.is_open and case.asker == name]
+        if unread:
+            told.append(f"{name} leaves {counted(unread, 'unread message')} behind")
+        if asked:
+            told.append(f"{name} leaves {counted(len(asked), 'open request')} behind: {', '.join(asked[:_MOST_NAMED])}")
+    return told

@@ -82,6 +82,7 @@ from team_console.store.service.writing import (
     check_known,
     new_request_id,
     not_listening,
+    not_reached,
     write_drafts,
 )
 
@@ -199,7 +200,9 @@ def _write_answer(
     question = row.question
     answered = _added(tx, caller, row, verdict, started)
     if not _is_by_master(row.kind, verdict):
-        answered = replace(answered, warnings=[*answered.warnings, *advise(tx, answered.messages)])
+        names = [name for message in answered.messages for name in message.recipients]
+        told = (*advise(tx, answered.messages), *not_reached(tx, names))
+        answered = replace(answered, warnings=[*answered.warnings, *told])
     first, *others = answered.messages
     answered = replace(answered, messages=[put_signed(tx, Made(first, question), signed), *others])
     tx.record(

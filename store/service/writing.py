@@ -208,6 +208,15 @@ def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
     return [f"{name} has stopped or was asked to; the message waits until it reads again" for name in sorted(quiet)]
 
 
+def not_reached(tx: Transaction, names: Sequence[str]) -> list[str]:
+    """Return the same for recipients of answers, who need not be in the team any more."""
+    try:
+        check_known(tx, names)
+    except TeamError as error:
+        return [f"{error.message} any more; the message waits unread"]
+    return not_listening(tx, names)
+
+
 _STOPS = ("shutdown_request", "shutdown_response")
 
 
