@@ -26,13 +26,12 @@ def is_seen(whole: Any, expected: str) -> bool:
     """Whether there is what a story says: `PLACE: VALUE`, `PLACE ~ WORDS` or a place; behind `! ` the contrary."""
     if expected.startswith("! "):
         return not is_seen(whole, expected.removeprefix("! "))
-    place, sign, value = expected.partition(": ")
-    if sign:
-        wanted: object = yaml.safe_load(value)
-        return wanted == _plain(_at(whole, place.split(".")))
-    place, _, words = expected.partition(" ~ ")
-    found: object = _at(whole, place.split("."))
-    return words in str(found) if words else found is not None
+    place, _, rest = expected.partition(" ")
+    found: object = _at(whole, place.removesuffix(":").split("."))
+    if place.endswith(":"):
+        wanted: object = yaml.safe_load(rest)
+        return wanted == _plain(found)
+    return rest.removeprefix("~ ") in str(found) if rest else found is not None
 
 
 def _at(value: Any, place: Sequence[str]) -> Any:

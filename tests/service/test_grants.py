@@ -16,10 +16,10 @@ from team_console.store.protocol.remarks import Remark, placed, remark_on
 from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.decision import Decision
-from team_console.store.service.grants import recall_grant, start_grant, trial_of
+from team_console.store.service.grants import start_grant, trial_of
 from team_console.store.service.running_grants import in_force
 
-from tests.equipment.asking import COMMAND, agent, ask, lead, plan, question, refusal, row
+from tests.equipment.asking import COMMAND, agent, ask, lead, plan, refusal, row
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.signed_teams import put
@@ -50,12 +50,6 @@ def approved(team: Team, given: Mapping[str, Any] = COMMAND, **more: Any) -> str
 
 def started(team: Team, *requests: str, lasts: timedelta | None = HOUR, uses: int | None = None) -> Receipt:
     return start_grant(lead(team), trial_of(lead(team), requests), lasts=lasts, uses=uses)
-
-
-def test_a_grant_without_a_trail_to_count_by_gives_nothing(tmp_path: Path, clock: FakeClock) -> None:
-    with FACTORIES["memory"](tmp_path, clock) as make:
-        started(team := make(), approved(team))
-        assert row(team, ask(team)).is_open
 
 
 @pytest.mark.parametrize(
@@ -101,19 +95,6 @@ def test_a_tool_of_a_server_is_answered_for_the_very_same_input_alone(team: Team
     assert not row(team, ask(team, given, **server)).is_open
 
 
-def test_it_ends_with_its_time_its_uses_and_when_it_is_recalled(team: Team, clock: FakeClock) -> None:
-    first = approved(team)
-    started(team, first, lasts=HOUR)
-    clock.advance(HOUR.total_seconds())
-    assert row(team, ask(team)).is_open
-    started(team, first, lasts=None, uses=2)
-    assert [row(team, ask(team)).is_open for _ in range(4)] == [False, False, True, True]
-    receipt = started(team, first)
-    recall_grant(lead(team), receipt.request_id or "")
-    assert row(team, ask(team)).is_open
-    assert refusal(recall_grant, lead(team), receipt.request_id or "").code is Code.INVALID_FIELD
-
-
 def test_none_begins_that_is_over_because_a_clock_was_ahead(team: Team, clock: FakeClock) -> None:
     first, year = approved(team), timedelta(days=365).total_seconds()
     clock.advance(year)
@@ -155,13 +136,6 @@ def test_only_the_leads_own_unchanged_yes_makes_one(team: Team) -> None:
         refusal(trial_of, lead(team), [request])
     trial = trial_of(lead(team), [approved(team)])
     assert refusal(start_grant, agent(team), trial, lasts=HOUR).code is Code.NOT_PERMITTED
-
-
-def test_several_decisions_make_one_that_covers_each_and_no_more(team: Team) -> None:
-    started(team, approved(team, {"command": "ls a"}), approved(team, {"command": "ls b"}))
-    assert [row(team, ask(team, {"command": f"ls {name}"})).is_open for name in "abc"] == [False, False, True]
-    apart = [approved(team, {"command": "x"}), approved(team, {"command": "x"}, directory="/tmp")]
-    refusal(trial_of, lead(team), apart)
 
 
 @pytest.fixture
@@ -225,26 +199,6 @@ def escalate(team: Team) -> str:
     fields = {"issue": "i", "options": ["a"], "recommendation": "a", "severity": "high"}
     sent = sending.send(agent(team), to="user", type="escalate", summary="one two three four five", payload=fields)
     return sent.messages[0].message_id
-
-
-@pytest.mark.parametrize("make", [question, escalate, ask])
-def test_any_request_can_be_asked_about_and_nothing_of_it_answers(any_team: Team, make: Callable[[Team], str]) -> None:
-    request = make(any_team)
-    ask_back(lead(any_team), request, "approve: yes, go on")
-    requests.answer(agent(any_team), request_id=request, content="yes")
-    found = row(any_team, request)
-    assert (found.is_open, len(found.talk), found.answers) == (True, 2, ())
-
-
-def test_who_may_not_answer_may_not_ask_back_and_nothing_is_asked_twice(any_team: Team) -> None:
-    request = plan(any_team)
-
-    def refused(by: str, content: str) -> Code:
-        return refusal(ask_back, agent(any_team, by), request, content).code
-
-    assert (refused("file-manager", "Why?"), refused("ceo", " ")) == (Code.NOT_PERMITTED, Code.MISSING_CONTENT)
-    requests.reject(lead(any_team), request_id=request, reason="no")
-    assert refused("ceo", "Why?") is Code.ALREADY_ANSWERED
 
 
 def test_remarks_stand_in_the_words_the_asker_reads_with_line_and_quote(any_team: Team) -> None:

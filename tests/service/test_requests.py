@@ -16,15 +16,14 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, new_record
 from team_console.store.model.schedule import MAX_LEASE, is_due, is_held
 from team_console.store.protocol.verdicts import EVIDENCE, Face, Seen, digest_of, seen_of
-from team_console.store.service import inbox, requests, sending
+from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.compaction import still_needed
 from team_console.store.service.grants import start_grant, trial_of
 from team_console.store.service.inbox import acknowledge, receive
-from team_console.store.service.maintenance import clear
 from team_console.store.service.members import add_members, remove_members
 from team_console.store.service.questions import live_question
-from team_console.store.service.requests import approve, reject, submit_plan
+from team_console.store.service.requests import submit_plan
 from team_console.store.settings.team_config import Agent
 
 from tests.console.conftest import rewrite
@@ -40,33 +39,6 @@ def _plan(caller: SeatOf, text: str = "1. Split\n2. Test") -> str:
     ).request_id
     assert request_id is not None
     return request_id
-
-
-def test_the_first_answer_stands_and_the_second_is_told_who_and_when(team: MemoryTeam, caller: SeatOf) -> None:
-    request_id = _plan(caller)
-    first = requests.approve(caller("ceo"), request_id=request_id)
-    caught = refusal(requests.reject, caller("ceo"), request_id=request_id, reason="too late")
-    assert caught.code is Code.ALREADY_ANSWERED
-    assert caught.facts["answered_by"] == "ceo"
-    assert caught.facts["answered_at"] == first.messages[0].created
-    assert len(team.snapshot().messages) == 2
-
-
-def test_the_first_answer_stands_even_when_both_have_left_the_queue(
-    team: MemoryTeam, caller: SeatOf, clock: FakeClock
-) -> None:
-    request_id = _plan(caller)
-    requests.approve(caller("ceo"), request_id=request_id)
-    inbox.receive(caller("task-manager"), agent="task-manager")
-    waits = _plan(caller, "Another")
-    inbox.receive(caller("ceo"), agent="ceo")
-    clock.advance(9 * 86_400)
-    sending.send(caller("ceo"), to="file-manager", content="later", summary="later")
-    inbox.receive(caller("file-manager"), agent="file-manager")
-    assert {message.request_id for message in team.snapshot().messages} & {request_id, waits} == {waits}
-    assert (
-        refusal(requests.reject, caller("ceo"), request_id=request_id, reason="too late").code is Code.ALREADY_ANSWERED
-    )
 
 
 def test_an_answer_to_a_question_that_changed_since_it_was_seen_is_refused(team: MemoryTeam, caller: SeatOf) -> None:
@@ -167,20 +139,6 @@ def stored(message_id: str, type: str, sender: str, *, status: str = "read", **p
         payload=payload,
     )
     return message.with_changes(status=status)
-
-
-def test_a_superseded_plan_stays_superseded_after_a_clearing(
-    team: MemoryTeam, caller: SeatOf, clock: FakeClock
-) -> None:
-    old = plan_of(caller("task-manager"), clock, "Old")
-    new = plan_of(caller("task-manager"), clock, "New")
-    receive(caller("ceo"), agent="ceo")
-    reject(caller("ceo"), request_id=new, reason="Both are bad")
-    receive(caller("task-manager"), agent="task-manager")
-    clock.advance(10)
-    clear(caller("ceo"), older_than_days=0)
-    assert {message.type for message in team.snapshot().messages} <= {"message"}
-    assert refusal(approve, caller("ceo"), request_id=old).code is Code.INVALID_REQUEST_ID
 
 
 def test_a_superseded_plan_too_young_to_leave_keeps_its_successor() -> None:

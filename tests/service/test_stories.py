@@ -1,0 +1,165 @@
+"""Stories of the service, told in `stories/`: who calls what, a second after the other, and what comes of it.
+
+A story begins with its promise. A line is one of these; `$NAME` stands for the id of what was kept:
+
+- `MEMBER: FUNCTION {ARGUMENTS}` calls a function of the service; `NAME = ` before it keeps the id of the request or the
+  message that it makes. `permission`, `question` and `escalation` ask as clients do, `sprint {to: NAME, kind: KIND}`
+  sends that kind with the body of the source, in which further fields are changed, and `grant` and `recall` are those
+  of a grant.
+- `on STORE ...` says which stores it is told on, if not in memory; `later SECONDS` lets time pass, and
+  `members {NAME: ROLE}` puts more of them on the roster.
+
+Below it stands, indented, as in the stories of views, what comes of it: fields of what the call gave, or of its error,
+whose `code` says that it is refused; else rows of what the lead sees, or messages of the `queue`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from string import Template
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import TeamError
+from team_console.store.service import asking, inbox, maintenance, requests, sending
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.decision import Decision
+from team_console.store.service.grants import recall_grant, start_grant, trial_of
+from team_console.store.service.members import add_members
+from team_console.store.settings.team_config import Agent
+
+from tests.equipment.asking import COMMAND, DATABASE, lead, view
+from tests.equipment.places import is_seen, stories_beside
+from tests.equipment.teams import FACTORIES, FakeClock
+from tests.protocol.conftest import SPRINT_BODIES
+
+STORIES = stories_beside(__file__)
+BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}
+
+
+class Acts:
+    """What members do here in other words than those of the service."""
+
+    @staticmethod
+    def permission(caller: Caller, **changes: Any) -> Receipt:
+        """Ask to run a command."""
+        asked = {"tool": "Bash", "directory": "/srv/app", "client": "claude-code", "input": COMMAND, **changes}
+        return asking.ask_permission(caller, **asked)
+
+    @staticmethod
+    def question(caller: Caller) -> Receipt:
+        """Ask which database it is to be."""
+        return asking.ask_question(caller, questions=(DATABASE,))
+
+    @staticmethod
+    def escalation(caller: Caller) -> Receipt:
+        """Bring something before the human."""
+        fields = {"issue": "i", "options": ["a"], "recommendation": "a", "severity": "high"}
+        return sending.send(caller, to="user", type="escalate", summary="one two three four five", payload=fields)
+
+    @staticmethod
+    def sprint(caller: Caller, to: str, kind: str, **changes: Any) -> Receipt:
+        """Send a kind of the sprint with the body of the source, changed."""
+        body = {key: value for key, value in BODIES[kind].items() if key != "msg_type"}
+        payload = {**body, **changes, "summary": "A summary of five words here"}
+        return sending.send(caller, to=to, type=kind, payload=payload)
+
+    @staticmethod
+    def ask_back(caller: Caller, request_id: str, content: str | None) -> Receipt:
+        """Ask the asker something about a request."""
+        return requests.decide(caller, Decision(request_id, None, content or None, asks_back=True))
+
+    @staticmethod
+    def grant(caller: Caller, of: Sequence[str], hours: int | None = None, uses: int | None = None) -> Receipt:
+        """Have the same answered again."""
+        lasts = timedelta(hours=hours) if hours is not None else None
+        return start_grant(caller, trial_of(caller, of), lasts=lasts, uses=uses)
+
+    @staticmethod
+    def recall(caller: Caller, grant: str) -> object:
+        """End a grant."""
+        return recall_grant(caller, grant)
+
+
+_DOORS = (Acts, requests, asking, sending, inbox, maintenance)
+
+
+class Teller:
+    """Tells a story on a team."""
+
+    def __init__(self, team: Team, clock: FakeClock) -> None:
+        self.team, self.clock = team, clock
+        self.kept: dict[str, str] = {}
+
+    def tell(self, text: str) -> None:
+        """Tell all of it."""
+        for step in text.strip().replace("\n  ", "\0").splitlines():
+            line, *seen = step.split("\0")
+            made = self._act(Template(line).safe_substitute(self.kept))
+            assert isinstance(made, TeamError) is (any(one.startswith("code: ") for one in seen)), (line, made)
+            for one in seen:
+                expected = Template(one).safe_substitute(self.kept)
+                assert is_seen(self._about(made, expected), expected), (line, expected, made)
+
+    def _act(self, line: str) -> object:
+        """Do what a line says; what came of it, an error, too."""
+        words, brace, fields = line.partition(" {")
+        name, _, words = words.rpartition(" = ")
+        given = yaml.safe_load(brace + fields) if brace else {}
+        member, sign, function = words.partition(": ")
+        if words == "members":
+            return add_members(lead(self.team), [Agent(name, role=role) for name, role in given.items()])
+        if not sign:
+            self.clock.advance(float(words.removeprefix("later ")))
+            return None
+        self.clock.advance(1)
+        act = next(getattr(door, function) for door in _DOORS if hasattr(door, function))
+        try:
+            made = act(Caller(self.team, member, wait=2.0), **given)
+        except TeamError as error:
+            return error
+        if name:
+            self.kept[name] = made.request_id or made.messages[0].message_id
+        return made
+
+    def _about(self, made: object, expected: str) -> object:
+        """What a place is looked for in."""
+        first = expected.removeprefix("! ").split(".")[0].split(":")[0].split(" ")[0]
+        if first == "queue":
+            return SimpleNamespace(queue=self.team.snapshot().messages)
+        return made if hasattr(made, first) else view(self.team)
+
+
+def _told() -> Iterator[Any]:
+    """Each story with each store that it is told on."""
+    for name, text in STORIES.items():
+        first, _, rest = text.partition("\n")
+        stores = first.split()[1:] if first.startswith("on ") else ["memory"]
+        for store in stores:
+            told = rest if first.startswith("on ") else text
+            marks = () if store == "memory" else pytest.mark.slow
+            yield pytest.param(store, told, id=name if store == "memory" else f"{name}-{store}", marks=marks)
+
+
+@pytest.mark.parametrize(("store", "text"), [*_told()])
+def test_what_a_story_says_comes_of_it(store: str, text: str, tmp_path: Path, clock: FakeClock) -> None:
+    with FACTORIES[store](tmp_path, clock) as make:
+        Teller(make(), clock).tell(text)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "task-manager: submit_plan {content: '1. Do it'}\n  code: USAGE",
+        "task-manager: submit_plan {content: '1. Do it'}\n  requests: []",
+        "task-manager: approve {request_id: nothing}",
+    ],
+)
+def test_a_story_that_says_something_else_fails(wrong: str, tmp_path: Path, clock: FakeClock) -> None:
+    with FACTORIES["memory"](tmp_path, clock) as make, pytest.raises(AssertionError):
+        Teller(make(), clock).tell(wrong)
