@@ -29,7 +29,7 @@ from tests.equipment.statements import execute
 _DATA = Path(__file__).parents[1] / "proofs" / "clients" / "data" / "hook_inputs.json"
 CAPTURED: Mapping[str, Mapping[str, Any]] = json.loads(_DATA.read_text(encoding="utf-8"))
 """Events of the real programs, with neutral paths and names."""
-_FIELD = re.compile(r"\{((\w+)\.\w+)\}")
+_FIELD = re.compile(r"\{((\w+)\.[\w.-]+)\}")
 
 
 class Script:
@@ -84,11 +84,11 @@ class Script:
 
     def value(self, word: str) -> str:
         """What a word stands for: itself, or a field of what was kept."""
-        name, _, field = word.partition(".")
-        if not field or name not in self.kept:
+        name, *place = word.split(".")
+        if not place or name not in self.kept:
             return word
         found = self.kept[name]
-        return str(found[field] if field in found else (found.get("messages") or found["requests"])[0][field])
+        return str(found_at(found if place[0] in found else (found.get("messages") or found["requests"])[0], place))
 
     def _tell(self, who: str, words: str) -> Result:
         """Tell an event to the hook of a session."""

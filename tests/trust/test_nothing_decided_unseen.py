@@ -189,63 +189,6 @@ async def test_held_keys_mark_no_news_and_unseen_rows_stay(team: MemoryTeam, mon
 
 
 @pytest.mark.anyio
-async def test_no_grant_is_made_of_a_scope_that_was_not_shown_whole(team: MemoryTeam) -> None:
-    command = "make " + " ".join(f"table-{number}" for number in range(300))
-    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": command}, directory="/srv")
-    async with opened(team) as desk:
-        await desk.asks("a")
-        await desk.press(*["pagedown"] * 12)
-        await desk.shows("table-299")
-        await desk.press("3", "enter")
-        await desk.shows("the very same until")
-        await desk.press("enter")
-        await desk.until(lambda: "what was not read is not granted" in desk.said, "why not")
-        assert written(team) == []
-        await desk.press(*["pagedown"] * 12)
-        await desk.shows("table-299")
-        await desk.press("enter")
-        await desk.until(lambda: len(written(team)) == 2, "the approval and the grant")
-    (line,) = [line for line in team.audit() if line.action == "grant"]
-    assert str(line.facts[SHOWN_BY]).startswith("the console: lines 1-")
-
-
-@pytest.mark.anyio
-@cases
-async def test_no_rule_is_allowed_always_that_was_not_shown_whole(team: MemoryTeam, size: tuple[int, int]) -> None:
-    """The widest rule may be the last one."""
-    rules = [{"toolName": "Bash", "ruleContent": f"npm run part-{number}"} for number in range(60)]
-    suggested = [{"type": "addRules", "rules": [*rules, {"toolName": "Bash"}], "behavior": "allow"}]
-    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": "make"}, suggestions=suggested)
-    async with opened(team, size=size) as desk:
-        await desk.asks("a")
-        await desk.press("2", "enter")
-        await desk.until(lambda: "what was not read is no answer" in desk.said, "why not")
-        assert written(team) == []
-        await desk.press("1", "2", *["pagedown"] * 24)
-        await desk.shows("part-59), Bash")
-        await desk.press("enter")
-        await desk.until(lambda: bool(written(team)), "the answer")
-    assert written(team)[0].payload["suggestion"] == suggested[0]
-
-
-@pytest.mark.anyio
-async def test_no_option_is_chosen_whose_end_was_not_shown(team: MemoryTeam) -> None:
-    label = f"Keep it{', and keep it' * 60}, and drop the table"
-    questions = [{"question": "Which?", "options": [{"label": label}, {"label": "None"}]}]
-    asking.ask_question(Caller(team, AUTHOR), questions=questions)
-    async with opened(team, size=(80, 24)) as desk:
-        await desk.asks("a")
-        await desk.press("1", "enter")
-        await desk.until(lambda: "what was not read is no answer" in desk.said, "why not")
-        assert written(team) == []
-        await desk.press(*["pagedown"] * 40)
-        await desk.shows("drop the table")
-        await desk.press("enter")
-        await desk.until(lambda: bool(written(team)), "the answer")
-    assert written(team)[0].payload["answers"] == {"Which?": label}
-
-
-@pytest.mark.anyio
 @cases
 async def test_an_edited_version_kept_from_earlier_is_approved_once_all_of_it_was_shown(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
