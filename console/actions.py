@@ -170,7 +170,7 @@ def no_letter(context: ActionContext) -> str | None:
 
 
 class Group(StrEnum):
-    """How actions are grouped in help."""
+    """How actions are grouped in help, in this order."""
 
     DECIDE = "Decide"
     WRITE = "Write"
@@ -631,13 +631,6 @@ PINNED = ("palette", "help")
 def actions_in(mode: Mode, *, read_only: bool) -> tuple[Action, ...]:
     """Return the actions that apply in `mode`; a read-only team has no writing ones."""
     return tuple(action for action in ACTIONS if action.is_here(mode) and not (read_only and action.writes))
-
-
-def grouped(actions: Iterable[Action]) -> dict[Group, tuple[Action, ...]]:
-    """Return the actions by group, in the order of the groups."""
-    given = tuple(actions)
-    groups = {group: tuple(action for action in given if action.group is group) for group in Group}
-    return {group: members for group, members in groups.items() if members}
 
 
 _own_keys: Mapping[str, tuple[str, ...]] = {}

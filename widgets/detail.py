@@ -479,15 +479,20 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         if document is None:
             self.set_title(())
             return
-        is_above = self.scroll_offset.y > 0
-        banner, position = document.banner * is_above, self.position
+        is_above, position = self.scroll_offset.y > 0, self.position
         kind, _, name = document.title.partition(" · ")
         least = min(cell_len(name or kind), self.outer_size.width // 2)
         if least + cell_len(position) + _EDGE > self.outer_size.width:
             position = position.partition(" · ")[0]
+        right: Line = ((position, ""),) if position else ()
+        if is_above and document.banner:
+            self.set_title(((document.banner, "warn"),), right)
+            return
         has_room = cell_len(document.title) + cell_len(position) + _EDGE <= self.outer_size.width
-        title = " · ".join(filter(None, (kind * (has_room or not name), name, document.headline * is_above)))
-        self.set_title(((banner or title, "warn" if banner else ""),), ((position, ""),) if position else ())
+        words = [kind, name] if has_room or not name else [name]
+        if is_above:
+            words.append(document.headline)
+        self.set_title(((" · ".join(filter(None, words)), ""),), right)
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         """Other lines stand on the screen."""

@@ -170,7 +170,12 @@ def inline(text: str, tone: str = "") -> Line:
         if match.start() > start:
             parts.append((text[start : match.start()], tone))
         code, bold, italic = match.groups()
-        parts.append((code, "code") if code else (bold, "strong") if bold else (italic, "italic"))
+        if code:
+            parts.append((code, "code"))
+        elif bold:
+            parts.append((bold, "strong"))
+        else:
+            parts.append((italic, "italic"))
         start = match.end()
     if start < len(text):
         parts.append((text[start:], tone))
@@ -485,8 +490,9 @@ def _own_lines(
         anchor = block.anchor if isinstance(block, Lines) else ""
         is_cut = isinstance(block, Lines) and block.is_cut
         for number, group in enumerate(_groups(block, width, labels, raw, whole), start=1):
+            at = number if is_asked else 0
             for line in group:
-                yield LaidLine(place, line, number * is_asked, is_cut=is_cut or line[:1] == _CUT, anchor=anchor)
+                yield LaidLine(place, line, at, is_cut=is_cut or line[:1] == _CUT, anchor=anchor)
                 anchor = ""
             if is_asked and document.remarks:
                 yield from _remarks(document, number, width)

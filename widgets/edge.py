@@ -41,9 +41,9 @@ class Edged(_Widget):
         """Write the title, with the edge between its two parts."""
         kind, colour = self.styles.border_top
         edge, ink = "═" if kind == "double" else "─", Style(foreground=colour)
-        has_corner = bool(self.styles.border_left[0])  # the toolkit sets a blank behind a corner, and keeps one more
-        before = "" if has_corner else " "
-        room = self.outer_size.width - 2 - 2 * has_corner
+        before, room = " ", self.outer_size.width - 2
+        if self.styles.border_left[0]:  # the toolkit sets a blank behind a corner, and keeps one more
+            before, room = "", room - 2
         least = _LEAST if self.KEEPS_RIGHT else width_of(self._left) + 3
         right = self._right if width_of(self._right) + 2 <= room - least else ()
         end = width_of(right) + 2 if right else 0
@@ -66,4 +66,7 @@ def _style(tone: str) -> str:
     known = TONES.get(tone)
     if known is None:
         return ""
-    return f"{'bold ' * known.bold}{f'${known.front}' * bool(known.front)}".strip()
+    words = ["bold"] if known.bold else []
+    if known.front:
+        words.append(f"${known.front}")
+    return " ".join(words)

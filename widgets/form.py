@@ -180,7 +180,7 @@ class Form(GatedPanel, Generic[ResultT]):
 
     Attributes:
         closed: Takes the result once the form is closed, None where nothing was done; whoever asks sets it.
-        editor: Lets the human edit a text in an editor of their own, and gives it back; it may raise `TeamError`.
+        editor: Lets the human edit a text, in a file whose name ends so, and gives it back; may raise `TeamError`.
         draft: What its fields begin with.
     """
 
@@ -233,7 +233,7 @@ class Form(GatedPanel, Generic[ResultT]):
         super().__init__()
         self._title, self._verb = title, verb
         self.closed: Callable[[ResultT | None], object] = lambda result: None
-        self.editor: Callable[[str], str] | None = None
+        self.editor: Callable[[str, str], str] | None = None
         self.draft: Draft = draft or {}
         self._on_draft = on_draft
         self._outcome = ""
@@ -308,7 +308,8 @@ class Form(GatedPanel, Generic[ResultT]):
         """Return the row of one thing that is asked for: its label, its field, and what stands beside that."""
         kept = self.draft.get(ask.name, "")
         label = Static(Content(ask.label), classes="form--label", markup=False)
-        made = Container(label, ask.field(kept), *beside, classes=f"form--row {'form--optional' * ask.closed}")
+        made = Container(label, ask.field(kept), *beside, classes="form--row")
+        made.set_class(ask.closed, "form--optional")
         made.display = bool(kept) or not ask.closed
         return made
 
@@ -432,16 +433,16 @@ class Form(GatedPanel, Generic[ResultT]):
     def _edit_note(self, event: Note.EditorWanted) -> None:
         """A long text is written in the human's own editor, while the console steps aside."""
         event.stop()
-        if self.editor is not None and (text := self.edited(self.editor, event.widget.value)) is not None:
+        if (text := self.edited(event.widget.value, ".md")) is not None:
             event.widget.take(text)
             self.keep()
 
-    def edited(self, edit: Callable[[str], str], text: str) -> str | None:
+    def edited(self, text: str, suffix: str) -> str | None:
         """Let the human edit a text; None while the form is at work, and where the editor failed, which it says."""
-        if self.is_at_work:
+        if self.is_at_work or self.editor is None:
             return None
         try:
-            text = edit(text)
+            text = self.editor(text, suffix)
         except TeamError as error:
             self.show_error(error)
             return None
@@ -537,8 +538,7 @@ class Form(GatedPanel, Generic[ResultT]):
         if self.is_at_work or outcome == self._outcome:
             return
         self._outcome = outcome
-        words = f"{outcome}. This no longer needs a decision. esc closes; your draft is kept." * bool(outcome)
-        self._outcome_line.say(words)
+        self._outcome_line.say(f"{outcome}. This no longer needs a decision. esc closes; your draft is kept.")
         self._outcome_line.display = bool(outcome)
 
     def show_error(self, error: TeamError) -> None:

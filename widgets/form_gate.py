@@ -168,9 +168,12 @@ class GatedPanel(Container, can_focus=True):
         self._show_said()
 
     def _show_said(self) -> None:
-        keys = f"△ {counted(self._refused, 'key')} did nothing: typed too early, or no key of this form"
-        keys += " · esc first, then open it again" * self._is_given_up
-        text = "\n".join(filter(None, (self._said, keys * bool(self._refused))))
+        lines = [self._said] if self._said else []
+        if self._refused:
+            lines.append(f"△ {counted(self._refused, 'key')} did nothing: typed too early, or no key of this form")
+            if self._is_given_up:
+                lines[-1] += " · esc first, then open it again"
+        text = "\n".join(lines)
         self.message_line.update(Content(text))
         self.message_line.set_class(bool(text), "-shown")
         self.set_class(bool(text), "-says-more")

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line, safe_text
-from team_console.store.protocol.client_requests import Question
+from team_console.store.protocol.client_requests import EditablePart, Question
 from team_console.store.protocol.verdicts import seen_of_words
 from team_console.store.views.proposals import counts_of, line_difference
 from team_console.widgets.document import Block, Heading, Text
@@ -243,8 +243,7 @@ class Prompt(Form[ResultT]):
         second: Ask | None = None,
         says_enough: bool = False,
         foresee: Callable[[str], str] | None = None,
-        text: str | None = None,
-        edit: Callable[[str], str] | None = None,
+        part: EditablePart | None = None,
         whole: tuple[str, str] | None = None,
         **more: Any,
     ) -> None:
@@ -259,18 +258,17 @@ class Prompt(Form[ResultT]):
             second: A line beside the words, such as a suggestion or a name.
             says_enough: Whether something goes along that says enough, so that a refusal needs no words.
             foresee: Says in safe lines what will happen, given what stands in the second line.
-            text: What may be edited first, as it was asked; None when nothing may.
-            edit: Lets the human edit a text, and gives it back; it may raise `TeamError`.
+            part: What may be edited first, as it was asked; None when nothing may.
             whole: Safe text of which each line must have been shown, behind the token under which they are counted.
             more: As for `Form`.
         """
         super().__init__(title, about, **more)
         self._whole = whole
         self._act_on, self._ways, self._words, self._second = act, tuple(ways), words, second
-        self._says_enough, self._foresee, self._text, self._edit = says_enough, foresee, text, edit
-        self._edited = self.draft.get("edited") or text
+        self._says_enough, self._foresee, self._part = says_enough, foresee, part
+        self._edited = self.draft.get("edited") or (part.text if part is not None else "")
         self._foreseen = Words(classes="form--note")
-        self.set_class(len(self._ways) > 1 or text is not None, "-high")
+        self.set_class(len(self._ways) > 1 or part is not None, "-high")
 
     @property
     def _way(self) -> Choice:
@@ -280,7 +278,7 @@ class Prompt(Form[ResultT]):
     @property
     def _is_edited(self) -> bool:
         """Whether what would be approved is not what was asked."""
-        return self._text is not None and self._edited != self._text
+        return self._part is not None and self._edited != self._part.text
 
     def verb(self) -> str:
         """Return the word on the button."""
@@ -293,7 +291,7 @@ class Prompt(Form[ResultT]):
         keys = [f"enter {way.verb.lower() if decides and not self._is_edited else 'confirm'}"]
         if words is not None and words.closed:
             keys.append("n say why not" if way.refuses else f"n with a {words.label}")
-        if self._edit is not None:
+        if self._part is not None:
             keys.append("e edit first")
         keys.append("esc not now")
         if len(self._ways) > 1:
@@ -307,7 +305,7 @@ class Prompt(Form[ResultT]):
         if self._whole is not None:
             token, text = self._whole
             yield Excerpt(Text(text, Reading.CODE), most=MOST_LINES, id="whole", token=token)
-        if self._text is not None:
+        if self._part is not None:
             yield Excerpt(*self._difference(), most=MOST_LINES, id="asked", token=self._edited_token())
         if len(self._ways) > 1:
             yield self.row(Ask("way", "answer", FieldKind.ONE, [way.line for way in self._ways], default=(0,)))
@@ -331,7 +329,7 @@ class Prompt(Form[ResultT]):
 
     def typed(self) -> Draft:
         """Return the content of the fields and the edited text."""
-        return {**super().typed(), "edited": self._edited or "" if self._is_edited else ""}
+        return {**super().typed(), "edited": self._edited if self._is_edited else ""}
 
     def answer(self) -> Callable[[], ResultT]:
         """Return the act with the decision."""
@@ -346,14 +344,12 @@ class Prompt(Form[ResultT]):
         if "asked" in unread and not way.refuses:
             text = "not all of what you edited was shown yet; what was not read does not go back"
             raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
-        if self._words is not None and self._words.required and not words and self._words.kind is FieldKind.LINE:
-            raise TeamError(Code.MISSING_REASON, f"{self._words.label}: nothing was typed", "Fill it in first.")
-        needs_words = self._words is not None and self._words.required
-        if (needs_words or (way.refuses and not self._says_enough)) and not words:
-            if not needs_words:
-                self.action_write_note()
-            if needs_words and self._words is not None:
-                raise TeamError(Code.MISSING_REASON, f"{self._words.label}: nothing was typed", "The asker reads it.")
+        ask = self._words
+        if ask is not None and ask.required and not words:
+            hint = "Fill it in first." if ask.kind is FieldKind.LINE else "The asker reads it."
+            raise TeamError(Code.MISSING_REASON, f"{ask.label}: nothing was typed", hint)
+        if way.refuses and not self._says_enough and not words:
+            self.action_write_note()
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
         edited = self._edited if self._is_edited and not way.refuses else None
         decision = Answered(self._ways.index(way), words, typed.get("second", "").strip(), edited)
@@ -361,7 +357,7 @@ class Prompt(Form[ResultT]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable editing where nothing may be edited: the key then goes to the words, as in every form."""
-        return self._edit is not None if action == "edit" else super().check_action(action, parameters)
+        return self._part is not None if action == "edit" else super().check_action(action, parameters)
 
     def excerpts(self) -> list[Excerpt]:
         """See `Form.excerpts`."""
@@ -369,12 +365,11 @@ class Prompt(Form[ResultT]):
 
     def action_edit(self) -> None:
         """Let the human edit what is asked before it is approved."""
-        if self._edit is None or self._text is None:
+        part = self._part
+        text = self.edited(self._edited, part.suffix) if part is not None else None
+        if part is None or text is None:
             return
-        text = self.edited(self._edit, self._edited or "")
-        if text is None:
-            return
-        if text.endswith("\n") and not self._text.endswith("\n"):  # an editor puts one behind it
+        if text.endswith("\n") and not part.text.endswith("\n"):  # an editor puts one behind it
             text = text[:-1]
         self._edited = text
         self.query_one("#asked", Excerpt).put(*self._difference(), token=self._edited_token())
@@ -382,14 +377,14 @@ class Prompt(Form[ResultT]):
         self.keep()
 
     def _difference(self) -> tuple[Block, ...]:
-        if not self._is_edited:
+        if self._part is None or not self._is_edited:
             return ()
-        lines = line_difference(self._text or "", self._edited or "")
+        lines = line_difference(self._part.text, self._edited)
         return Heading(f"edited by you · {counts_of(lines)}"), diff_text(lines)
 
     def _edited_token(self) -> str:
         """Return the token under which the painted lines of the difference are counted."""
-        return seen_of_words(self._edited or "").question if self._is_edited else ""
+        return seen_of_words(self._edited).question if self._is_edited else ""
 
     @on(Options.Changed)
     def _show_way(self) -> None:

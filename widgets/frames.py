@@ -7,9 +7,9 @@ a key was pressed in view of a frame when that was held before the key came. No 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 from weakref import WeakSet
 
 from textual.dom import NoScreen
@@ -32,13 +32,6 @@ class FrameHeld(Message):
     """The terminal holds a frame, and so all before it; travels in the queue of the keys, in its place among them."""
 
     number: int
-
-
-class Framed(Protocol):
-    """A widget that wants to know which frame had it."""
-
-    def new_in_frame(self, frames: Frames) -> Iterable[Mark]:
-        """Return what to call once the frame that was just drawn is held."""
 
 
 class HeldRows(Generic[RowT]):
@@ -89,7 +82,7 @@ class Frames:
         self.decided = self.pressed, self.key
 
     def watch(self, widget: Widget) -> None:
-        """Ask `widget`, which is `Framed`, after each frame what of it was new in that."""
+        """Ask the `new_in_frame` of a widget after each frame for what to call once that is held."""
         self._widgets.add(widget)
 
     def drawn(self, screens: Sequence[Screen[object]]) -> None:

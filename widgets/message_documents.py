@@ -653,7 +653,8 @@ def _stop_lines(row: StopRow, now: datetime) -> Iterator[Line]:
             left = (request.due_at - now).total_seconds()
             late = (f" · ◷ overdue for {span(-left)}", "alert")
             parts.append((f" · due in {span(left)}", "muted") if left > 0 else late)
-    parts += [(" · ‼ still writes", "alert")] * (request is not None and Flag.STILL_ALIVE in request.flags)
+    if request is not None and Flag.STILL_ALIVE in request.flags:
+        parts.append((" · ‼ still writes", "alert"))
     name = (pad(safe_name(row.agent), _NAME) + " ", "strong" if is_urgent else "")
     yield sign.mark, name, (f"{sign.word:<{_STAGE}}", sign.tone), (" · ".join(known), "muted"), *parts
     if row.stage is Stage.REFUSED and request is not None:

@@ -105,7 +105,8 @@ _SAID = frozenset(_MEANINGS) - {Flag.OVERDUE}
 def _section(heading: str, lines: Iterable[Line], indent: int = 2) -> Iterator[Block]:
     """Yield lines below their heading, if there are any."""
     if made := tuple(lines):
-        yield from (Heading(heading),) * bool(heading)
+        if heading:
+            yield Heading(heading)
         yield Lines(made, indent=indent)
 
 
@@ -131,8 +132,11 @@ def _more_blocks(
         if answer.content:
             yield Text(safe_text(answer.content))
         yield from answer_blocks(row.question, answer, content)
-    newer: Line = (("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), ""))
-    yield from _section("history of this plan", (*(newer,) * bool(row.superseded_by), *_versions(earlier, now)))
+    versions = [*_versions(earlier, now)]
+    if row.superseded_by:
+        newer = ("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), "")
+        versions.insert(0, newer)
+    yield from _section("history of this plan", versions)
 
 
 def _talk(row: RequestRow, now: datetime) -> Iterator[Line]:

@@ -19,7 +19,7 @@ from textual.app import App, SuspendNotSupported
 _MOST_BYTES = 16 * 1024 * 1024
 
 
-def edit_text(app: App[Any], text: str, *, suffix: str) -> str:
+def edit_text(app: App[Any], text: str, suffix: str) -> str:
     """Return `text` as the human edited it, meanwhile in a file of its own whose name ends in `suffix`.
 
     Raises:

@@ -280,8 +280,7 @@ class StoreFollower:
 
         Nobody would carry out an answer to such a request. At rest, while nothing of both waits, no clock runs.
         """
-        view = self._main.view
-        rows = view.requests if view is not None and not self._main.cannot_write else ()
+        rows = () if self._main.cannot_write else self._situation.requests
         waiting = takewhile(lambda row: row.is_open, rows)
         questions = {row.request_id: row.question for row in waiting if asker_of(row.question.payload)}
         if questions or any(Flag.STOPPING in row.flags for row in rows):

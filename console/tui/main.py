@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from msgspec.structs import replace
@@ -325,7 +326,7 @@ class MainScreen(Screen[None]):
                 then(result)
 
         pane = self.pane
-        form.closed, form.editor = closed, lambda text: edit_text(self.app, text, suffix=".md")
+        form.closed, form.editor = closed, partial(edit_text, self.app)
         form.warning, self.actions.warning = self.actions.warning, ""
         self.app.clear_notifications()  # they would lie over the fields
         self.form, self._focus_below, self._asks_about_request = form, self.focused, about is not None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 from team_console.console.preferences import theme_names
@@ -320,32 +320,24 @@ class PickerApp(ContainedApp[str | None]):
 
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, locations: tuple[str, ...], find: Callable[[], str | None] | None = None) -> None:
-        """Make the application.
-
-        Args:
-            locations: The teams to choose from.
-            find: Where there are none, returns the location of a team that has come meanwhile.
-        """
+    def __init__(self, make: Callable[[], ModalScreen[Any]]) -> None:
+        """`make` returns its one screen, whose result is the location of a team; None for none."""
         super().__init__(ansi_color=native_colours())
-        self._locations, self._find = locations, find
+        self._make = make
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = first_theme(self.console.color_system)
 
     def on_mount(self) -> None:
         """Show the teams, or the first steps."""
-        if self._find is not None:
-            self.push_screen(FirstStepsScreen(self._find), self.exit)
-            return
-        self.push_screen(TeamsScreen(lambda: self._locations, "enter open · q quit"), self.exit)
+        self.push_screen(self._make(), self.exit)
 
 
 def pick_team(locations: Sequence[str]) -> str | None:
     """Let the human choose one of the locations; None when none was chosen."""
-    return PickerApp(tuple(locations)).run_to_the_end()[0]
+    return PickerApp(lambda: TeamsScreen(lambda: locations, "enter open · q quit")).run_to_the_end()[0]
 
 
 def wait_for_team(find: Callable[[], str | None]) -> str | None:
     """Show the first steps until `find` returns the location of a team; None when the human leaves before."""
-    return PickerApp((), find).run_to_the_end()[0]
+    return PickerApp(lambda: FirstStepsScreen(find)).run_to_the_end()[0]

@@ -30,6 +30,7 @@ from team_console.store.views.rows import (
     DeliveryRow,
     RequestRow,
     RequestState,
+    RosterRow,
     StoryState,
     View,
 )
@@ -143,7 +144,7 @@ def _is_anybody_running(situation: ScreenState, agent: str) -> bool:
 def _first_agent(situation: ScreenState, agent: str) -> str:
     view = situation.view
     seats = {view.me, view.snapshot.config.lead, USER} if view is not None else {USER}
-    names = [row.name for row in view.roster if row.is_addressable] if view is not None else []
+    names = [row.name for row in situation.roster if row.is_addressable]
     joined = [name for name in names if name in _starts(situation)]
     return next((name for name in (agent, *joined, *names, "helper") if name and name not in seats), "helper")
 
@@ -190,6 +191,16 @@ class ScreenState(Struct, frozen=True):
     def view(self) -> View | None:
         """The view on the screen, as plain rows; None before the first reading and while the queue cannot be read."""
         return self.reading.view if self.reading else None
+
+    @property
+    def roster(self) -> tuple[RosterRow, ...]:
+        """Every agent that is known."""
+        return self.view.roster if self.view is not None else ()
+
+    @property
+    def requests(self) -> tuple[RequestRow, ...]:
+        """Every request that is known."""
+        return self.view.requests if self.view is not None else ()
 
     @property
     def is_read(self) -> bool:

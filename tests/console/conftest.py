@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 import textual.app
 import textual.pilot
-from team_console.console.tui import keys
+from team_console.console.tui import keys, main
 from team_console.console.tui.app import ConsoleApp
-from team_console.console.tui.commands import deciding
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
@@ -354,9 +353,9 @@ def edited_by(monkeypatch: pytest.MonkeyPatch, old: str = "", new: str = "") -> 
     Without words it cannot be run.
     """
 
-    def editor(app: object, text: str, *, suffix: str) -> str:
+    def editor(app: object, text: str, suffix: str) -> str:
         if not old:
             raise TeamError(Code.SPAWN_FAILED, "the editor vi cannot be run", "Set EDITOR.")
         return text.replace(old, new.replace("SUFFIX", suffix)) + "\n"
 
-    monkeypatch.setattr(deciding, "edit_text", editor)
+    monkeypatch.setattr(main, "edit_text", editor)

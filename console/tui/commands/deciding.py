@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from team_console.console.selection import DONE, ActionContext
 from team_console.console.tui.commands.writing import message
 from team_console.console.tui.decisions import PendingDecision, PendingWrite
-from team_console.console.tui.editor import edit_text
 from team_console.console.tui.evidence import EvidenceRequest, gather
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.words import in_quotes
@@ -142,8 +141,7 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
         says_enough=bool(remarks),
         second=second,
         foresee=partial(_foresee, screen, row) if foreseen else None,
-        text=part.text if part is not None else None,
-        edit=partial(edit_text, screen.app, suffix=part.suffix) if part is not None else None,
+        part=part,
         **screen.drafts.of_form(f"{verb}:{row.request_id}"),
     )
     screen.ask(prompt, then, about=row)
@@ -151,17 +149,14 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
 
 def _ways_of_permission(row: RequestRow, context: ActionContext) -> Sequence[Choice]:
     """Once, always by each suggestion of the client, no, and until an end where a grant can be made of it."""
-    suggested = permission_of(row.question.payload).suggestions
-    always = [_always(suggestion_words(suggestion)) for suggestion in suggested]
+    always = []
+    for rule in map(suggestion_words, permission_of(row.question.payload).suggestions):
+        # The end of a long rule may be its widest part.
+        line = OptionLine("always", safe_line(rule, _LONGEST_RULE), whole_text(rule, _LONGEST_RULE))
+        always.append(Choice(line, "Allow always"))
     no = Choice(OptionLine("no", "and the agent reads your words"), "Refuse", refuses=True)
     until = (UNTIL,) if context.me == context.lead and scope_of(row.question) is not None else ()
     return Choice(OptionLine("once", "this call alone"), "Allow once"), *always, no, *until
-
-
-def _always(rule: str) -> Choice:
-    """Return the answer that allows a rule from now on; the end of a long one may be its widest part."""
-    line = OptionLine("always", safe_line(rule, _LONGEST_RULE), whole_text(rule, _LONGEST_RULE))
-    return Choice(line, "Allow always")
 
 
 def _ways_of_plan(row: RequestRow) -> Sequence[Choice]:
@@ -181,36 +176,47 @@ def _agreed(
     view: Decision,
 ) -> PendingDecision:
     """Return the verdict on one request: its words, and the decision with all that was chosen, in `view` of it."""
-    way, asker, payload = ways[made.way], safe_line(row.asker, 64), row.question.payload
-    refuses, is_permission = not approving or way.refuses, row.kind is RequestKind.PERMISSION
-    always, edited = is_permission and made.way > 0, ", as edited" * (made.edited is not None)
-    if refuses:
-        done, always = "rejected", False
+    way, asker, modes = ways[made.way], safe_line(row.asker, 64), modes_of(row.question.payload)
+    told = f"the {row.kind} of {asker}"
+    if not approving or way.refuses:
+        verb, told = "reject", f"rejected {told}"
         words = f"{'refuse' if approving else 'reject'} {asker}'s {row.kind}"
         decision = replace(view, approve=False, text=made.words, suggestion=made.second or None, remarks=remarks)
     else:
-        done, mode = "approved", modes_of(payload)[made.way - 1] if made.way and not is_permission else None
-        words = f"approve {asker}'s {row.kind}" + f", {way.line.label}" * bool(modes_of(payload))
-        if is_permission:
-            what = f"ALWAYS {way.line.description.removeprefix('allow ')}" if always else f"once {in_quotes(row.title)}"
-            words = f"allow {what} for {asker}"
+        verb, told = "approve", f"approved {told}"
+        is_permission = row.kind is RequestKind.PERMISSION
+        is_always = is_permission and made.way > 0
+        if is_always:
+            words = f"allow ALWAYS {way.line.description.removeprefix('allow ')} for {asker}"
+            told += ", always"
+        elif is_permission:
+            words = f"allow once {in_quotes(row.title)} for {asker}"
+        else:
+            words = f"approve {asker}'s {row.kind}"
+            if modes:
+                words += f", {way.line.label}"
+        if made.edited is not None:
+            words += ", as edited"
+            told += ", as edited"
         decision = replace(
             view,
             approve=True,
             text=made.words or None,
             agent_name=made.second or None,
-            scope=ALWAYS if always else ONCE,
-            number=made.way if always else None,
-            mode=mode,
+            scope=ALWAYS if is_always else ONCE,
+            number=made.way if is_always else None,
+            mode=modes[made.way - 1] if made.way and not is_permission else None,
             updated=made.edited,
             remarks=remarks,
         )
-    note = f": {in_quotes(made.words)}" * bool(made.words)
-    words = " ".join(filter(None, (f"{words}{edited}{note}", with_remarks(remarks))))
+    if made.words:
+        words += f": {in_quotes(made.words)}"
+    if remarks:
+        words += f" {with_remarks(remarks)}"
     return PendingDecision(
-        "reject" if refuses else "approve",
+        verb,
         (pending_write(words, decision),),
-        f"{done} the {row.kind} of {asker}{', always' * always}{edited}",
+        told,
         purposes=(f"{'approve' if approving else 'reject'}:{row.request_id}", f"remarks:{row.request_id}"),
     )
 
@@ -260,8 +266,9 @@ def _about(row: RequestRow, *, with_title: bool = True) -> str:
     origin, title = origin_of(payload), row.title
     if row.kind is RequestKind.PERMISSION:
         title = headline_of(permission_of(payload), origin.directory)
-    words = [in_quotes(title)] if with_title else []
-    return " ".join([*words, *([f"in {safe_line(origin.directory, _LONGEST)}"] if origin.directory else [])])
+    words = in_quotes(title) if with_title else ""
+    where = f"in {safe_line(origin.directory, _LONGEST)}" if origin.directory else ""
+    return " ".join(filter(None, (words, where)))
 
 
 def _known_before(screen: MainScreen, row: RequestRow) -> str:
@@ -272,9 +279,9 @@ def _known_before(screen: MainScreen, row: RequestRow) -> str:
         facts.append("shown to its end" if painted.is_whole else screen.cache.unseen(digest_of(row.question)))
     sections = known.evidence.sections if known is not None and known.evidence is not None else ()
     missing = sum(piece.mark is Mark.MISSING for section in sections for piece in section.pieces)
-    facts += [f"{counted(missing, 'thing')} it names {'is' if missing == 1 else 'are'} missing"] if missing else []
-    roster = screen.view.roster if screen.view is not None else ()
-    agent = next((each for each in roster if each.name == row.asker), None)
+    if missing:
+        facts.append(f"{counted(missing, 'thing')} it names {'is' if missing == 1 else 'are'} missing")
+    agent = next((each for each in screen.situation.roster if each.name == row.asker), None)
     if agent is not None and agent.state is AgentState.STOPPED:
         facts.append("the asker has ended")
     elif agent is not None and agent.last_seen is not None:
@@ -371,16 +378,12 @@ def _unseen_message(screen: MainScreen, message: Message, frame: int) -> str:
 def _reading(context: ActionContext, messages: Sequence[Message]) -> PendingDecision:
     """Return the decision to mark messages as read."""
     readers = [(message, reader) for message in messages if (reader := context.reader_of(message)) is not None]
-    writes = tuple(
-        PendingWrite(
-            message.message_id,
-            f"done: {safe_line(message.summary, 60)}",
-            partial(inbox.read_message, agent=reader, message_id=message.message_id),
-        )
-        for message, reader in readers
-    )
+    writes = []
+    for letter, reader in readers:
+        do = partial(inbox.read_message, agent=reader, message_id=letter.message_id)
+        writes.append(PendingWrite(letter.message_id, f"done: {safe_line(letter.summary, 60)}", do))
     told = f"read: {safe_line(readers[0][0].summary, 60)}" if len(writes) == 1 else "read {n}"
-    return PendingDecision(DONE, writes, told, noun="message")
+    return PendingDecision(DONE, tuple(writes), told, noun="message")
 
 
 # Deciding on many things at once: every marked request, every marked message.
@@ -569,7 +572,7 @@ _ENDS = (
 
 def _approved_before(screen: MainScreen, row: RequestRow) -> list[str]:
     """Return the ids of the same requests of this asker that were approved before."""
-    before = decided_before(row, screen.view.requests) if screen.view is not None else ()
+    before = decided_before(row, screen.situation.requests)
     return [each.request_id for each in before if each.is_approved and each.asker == row.asker]
 
 
@@ -605,20 +608,26 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
 # Remarks on lines, and a question back.
 
 
+def _lines_asked(screen: MainScreen, row: RequestRow) -> Sequence[str]:
+    """Return the lines of a request that a remark can be on."""
+    return lines_to_remark(row.question, screen.pane.listing.sources.content_of(row.question))
+
+
 def remarks_to_send(screen: MainScreen, row: RequestRow) -> tuple[Remark, ...]:
     """Return the remarks that go with what is said to a request."""
-    lines = lines_to_remark(row.question, screen.pane.listing.sources.content_of(row.question))
     found = []
     for line, text in screen.drafts.remarks(row.request_id, digest_of(row.question)).items():
         with suppress(ValueError):
-            found.append(remark_on(lines, int(line), text))
+            found.append(remark_on(_lines_asked(screen, row), int(line), text))
     return tuple(sorted(found, key=lambda one: one.line))
 
 
 def with_remarks(remarks: tuple[Remark, ...]) -> str:
     """Return the number of attached remarks and their lines, in words; empty for none."""
-    where = ", ".join(str(one.line) for one in remarks)
-    return f"with {counted(len(remarks), 'remark')} on line{'s' * (len(remarks) > 1)} {where}" if remarks else ""
+    if not remarks:
+        return ""
+    lines = "line" if len(remarks) == 1 else "lines"
+    return f"with {counted(len(remarks), 'remark')} on {lines} {', '.join(str(one.line) for one in remarks)}"
 
 
 _GOES_WITH = "goes with your approval, rejection or question back"
@@ -637,7 +646,7 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
         else:
             screen.toast("Nothing here has lines that a remark could be on.", severity="warning")
         return
-    lines = lines_to_remark(row.question, screen.pane.listing.sources.content_of(row.question))
+    lines = _lines_asked(screen, row)
     if not lines[at - 1 : at]:
         return  # the text is another one meanwhile
     of = digest_of(row.question)
@@ -669,18 +678,16 @@ def ask_back(screen: MainScreen, context: ActionContext) -> None:
     purpose = f"askback:{row.request_id}"
 
     def about(known: RequestRow) -> str:
-        return "\n".join(
-            filter(None, (in_quotes(known.title), "The request goes on waiting for you.", with_remarks(remarks)))
-        )
+        lines = in_quotes(known.title), "The request goes on waiting for you.", with_remarks(remarks)
+        return "\n".join(filter(None, lines))
 
     shown = SeenRequest(screen, row, context.selection.seen or seen_of(row.question), about)
 
     def asked(words: str, view: Decision) -> PendingDecision:
         decision = replace(view, text=words or None, remarks=remarks, asks_back=True)
         write = pending_write(f"ask {asker} back: {in_quotes(words or with_remarks(remarks))}", decision)
-        return PendingDecision(
-            "ask back", (write,), f"asked {asker} back", purposes=(purpose, f"remarks:{row.request_id}")
-        )
+        purposes = (purpose, f"remarks:{row.request_id}")
+        return PendingDecision("ask back", (write,), f"asked {asker} back", purposes=purposes)
 
     prompt = Prompt[PendingDecision](
         f"Ask {asker} back",

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from team_console.console.actions import Group, actions_in, grouped, shown_key, usual_keys, written_key
+from team_console.console.actions import Group, actions_in, shown_key, usual_keys, written_key
 from team_console.console.preferences import Preferences, as_toml, config_path, load_preferences, mistakes_in_words
 from team_console.console.selection import ActionContext, Mode
 from team_console.console.tui.absence import news_of_team
@@ -126,21 +126,20 @@ def _actions(screen: MainScreen, context: ActionContext) -> tuple[HelpRow, ...]:
     rows = []
     for number, one in enumerate(screen.preferences.commands):
         rows.append(HelpRow(written_key(one.key), safe_line(one.run), one.name, "Your own", "", f"own:{number}"))
-    found = grouped(actions_in(context.mode, read_only=screen.cannot_write))
-    for group in sorted(found, key=lambda group: group not in (Group.DECIDE, Group.WRITE, Group.DELIVER)):
-        for action in found[group]:
-            why = (action.disabled(context) or "") if group is not Group.CONSOLE else ""
-            label = action.label.rstrip("…")
-            rows.append(HelpRow(shown_key(action), action.help, label, str(group), why, action.id))
+    order = list(Group)
+    here = actions_in(context.mode, read_only=screen.cannot_write)
+    for action in sorted(here, key=lambda action: order.index(action.group)):
+        why = (action.disabled(context) or "") if action.group is not Group.CONSOLE else ""
+        label = action.label.rstrip("…")
+        rows.append(HelpRow(shown_key(action), action.help, label, str(action.group), why, action.id))
     return tuple(rows)
 
 
 def _agents_and_requests(screen: MainScreen) -> Iterator[HelpRow]:
     """Yield every agent and every open request, to go there."""
-    view = screen.view
-    for agent in view.roster if view is not None else ():
+    for agent in screen.situation.roster:
         yield HelpRow("", f"agent {safe_line(agent.name, 64)}", "go to", "Agents", "", f"agent:{agent.name}")
-    for request in view.requests if view is not None else ():
+    for request in screen.situation.requests:
         if request.is_open:
             name = f"{safe_line(request.title, 80)} · {request.kind} of {safe_line(request.asker, 64)}"
             yield HelpRow("", name, "go to", "Requests", "", f"request:{request.key}")

@@ -72,7 +72,7 @@ def _first_words(quoted: Message) -> str:
 
 def _known_names(screen: MainScreen, context: ActionContext) -> tuple[str, ...]:
     """Return names a message may go to."""
-    rows = screen.view.roster if screen.view else ()
+    rows = screen.situation.roster
     names = [row.name for row in rows if row.name != context.me and row.is_addressable]
     states = dict.fromkeys(f"@{row.state.partition(' ')[0]}" for row in rows if row.name in names)
     return (*names, *states, ALL)
@@ -221,9 +221,12 @@ def _confirm_broadcast(screen: MainScreen, letter: Written, seen: sending.Previe
 
 
 def _not_reached(silent: Sequence[str], left_out: Sequence[str] = ()) -> list[str]:
-    lines = [f"△ Not listening: {names_listed(silent)}. What they get waits in their inbox."] if silent else []
-    odd = f"△ Left out, because it is no name that could be written to: {names_listed(left_out)}."
-    return [*lines, *([odd] if left_out else [])]
+    lines = []
+    if silent:
+        lines.append(f"△ Not listening: {names_listed(silent)}. What they get waits in their inbox.")
+    if left_out:
+        lines.append(f"△ Left out, because it is no name that could be written to: {names_listed(left_out)}.")
+    return lines
 
 
 # Asking agents to stop.
@@ -411,6 +414,7 @@ def _confirm_remedy(screen: MainScreen, context: ActionContext, seen: Forecast) 
 
 def _words_of(how: _Treatment, names: Callable[[], tuple[str, ...]]) -> Ask | None:
     """Return what must be typed for a remedy; a recipient is completed by `names`."""
+    if not how.field:
+        return None
     complete = (lambda typed: with_name(typed, names())) if how.field == "to" else None
-    needed = words_of_a_decision(how.field, FieldKind.LINE, required=True, wanted=how.wanted, complete=complete)
-    return needed if how.field else None
+    return words_of_a_decision(how.field, FieldKind.LINE, required=True, wanted=how.wanted, complete=complete)

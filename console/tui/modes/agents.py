@@ -331,7 +331,7 @@ class AgentsPane(Pane[Message]):
 
     def _show_roster_title(self) -> None:
         view = self.listing.situation.view
-        unread = sum(row.unread for row in view.roster) if view else 0
+        unread = sum(row.unread for row in self.listing.situation.roster)
         count = f"* {len(self.roster.marks):,} marked" if self.roster.marks else ""
         number = f" · {sum(row.name != self.listing.me for row in self.roster.rows):,}" if view is not None else ""
         words: Line = ((f"   {count}", "warn"),) if count else ()

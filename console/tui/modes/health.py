@@ -272,13 +272,11 @@ class HealthListing(Listing[Row]):
             word = "in doubt" if reason.state is State.DOUBT else str(reason.state)
             text = safe_line(f"{word}: {self.situation.short(reason.text)}", 300)
             return Vital("queue", glyph, tone, text, f"{safe_line(reason.hint, 300)}\n\n{place}".strip())
-        changed = f" · changed {ago(snapshot.changed_at, self.now)}" if self._was(snapshot.changed_at) else ""
+        at, changed = snapshot.changed_at, ""
+        if at is not None and at <= self.now:  # later than now it is where a clock was set back
+            changed = f" · changed {ago(at, self.now)}"
         number = counted(len(snapshot.messages), "message")
         return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\nKept as {self.cache.team.kind}.")
-
-    def _was(self, moment: datetime | None) -> bool:
-        """Return whether the moment is known and not in the future, as it is for a clock that was set back."""
-        return moment is not None and moment <= self.now
 
     def _lock(self) -> Vital:
         truth = truth_of(self.situation, self.now)

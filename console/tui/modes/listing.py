@@ -65,7 +65,7 @@ class Listing(ABC, Generic[RowT]):
     @property
     def requests(self) -> tuple[RequestRow, ...]:
         """Every request that is known."""
-        return self.situation.view.requests if self.situation.view is not None else ()
+        return self.situation.requests
 
     # What each list says of its rows.
 
@@ -156,8 +156,7 @@ class Listing(ABC, Generic[RowT]):
 
     def query_values(self) -> Mapping[str, Iterable[str]]:
         """Return the values that complete a key of a query."""
-        view = self.situation.view
-        names = [agent.name for agent in view.roster] if view is not None else []
+        names = [agent.name for agent in self.situation.roster]
         kinds = [str(kind) for kind in RequestKind]
         states = [*map(str, Status), *map(str, RequestState)]
         return {"from": names, "kind": kinds, "status": states, "@": sorted(self.cache.preferences.filters)}
