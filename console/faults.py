@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
+from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.home import state_folder
@@ -26,18 +27,14 @@ _PARTS = 4
 
 
 class Fault(Struct, frozen=True):
-    """One defect, told apart by its kind and place.
+    """One defect.
 
     Attributes:
         kind: The class of the exception.
-        place: The innermost place in the code, as `module.py:line function`.
-        where: What the console was at, such as the name of a mode.
         log: The file that holds the traceback; None when it could not be written.
     """
 
     kind: str
-    place: str
-    where: str
     log: Path | None
 
 
@@ -53,17 +50,28 @@ class Faults:
         """Every defect so far, the first one first."""
         return tuple(self._known.values())
 
-    def record(self, error: BaseException, *, where: str = "") -> Fault:
-        """Log `error` unless the same one is known; returns it as it is known."""
+    def record(self, error: BaseException, *, where: str) -> None:
+        """Log `error` unless one of the same kind and place is known.
+
+        Args:
+            where: What the console was at, such as the name of a mode.
+        """
         kind, place = type(error).__name__, place_raised(error)
         with self._lock:
-            known = self._known.get((kind, place))
-            if known is None:
-                known = self._known[kind, place] = Fault(kind, place, where, log(error, where=where))
-            return known
+            if (kind, place) not in self._known:
+                self._known[kind, place] = Fault(kind, log(error, where=where))
 
 
-def log(error: BaseException, *, where: str = "") -> Path | None:
+def refusal(error: BaseException, *, where: str) -> dict[str, Any]:
+    """Log a defect of ours, and return the error object that says so without the words of the exception."""
+    file = log(error, where=where)
+    logged = f"Where it happened is in {file}." if file is not None else "It could not be logged."
+    hint = f"This is a defect in team-console; please report it. {logged}"
+    what = f"{type(error).__name__} at {place_raised(error)}"
+    return {"success": False, "error": "INTERNAL_ERROR", "message": what, "hint": hint}
+
+
+def log(error: BaseException, *, where: str) -> Path | None:
     """Add the kind of `error` and the places it went through to the log; returns the log, None when it cannot be."""
     path = state_folder() / "log" / "defects.log"
     try:

@@ -251,14 +251,19 @@ def load_preferences(actions: Mapping[str, tuple[str, ...]]) -> Checked:
         return Checked(Preferences(), exists=False)
     except OSError as error:
         reason = safe_line(error.strerror or "it cannot be read", 100)
-        return Checked(Preferences(), (Mistake(0, f"cannot be read: {reason}", "Make it readable, or remove it."),))
+        return _unread(0, f"cannot be read: {reason}", "Make it readable, or remove it.")
     if len(data) > _LONGEST:
-        return Checked(Preferences(), (Mistake(0, "is larger than 256 KiB", "Keep only what you want otherwise."),))
+        return _unread(0, "is larger than 256 KiB", "Keep only what you want otherwise.")
     try:
         return check(data.decode("utf-8"), actions)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return Checked(Preferences(), (Mistake(line, "is no UTF-8 text", "Save it as UTF-8."),))
+        return _unread(line, "is no UTF-8 text", "Save it as UTF-8.")
+
+
+def _unread(line: int, message: str, hint: str) -> Checked:
+    """Return the defaults, and the mistake for which nothing of the file holds."""
+    return Checked(Preferences(), (Mistake(line, message, hint),))
 
 
 class _WrongError(ValueError):
@@ -276,9 +281,9 @@ def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         place = re.search(r"\(at line (\d+)", str(error))
         message = safe_line(str(error).partition(" (at")[0], 200)
-        return Checked(Preferences(), (Mistake(int(place[1]) if place else 0, message, "TOML wants key = value."),))
+        return _unread(int(place[1]) if place else 0, message, "TOML wants key = value.")
     except ValueError:  # a number of more digits than Python reads; tomllib lets it through
-        return Checked(Preferences(), (Mistake(0, "holds a number of thousands of digits", "Write a smaller one."),))
+        return _unread(0, "holds a number of thousands of digits", "Write a smaller one.")
     reading = _Reading(text, actions)
     preferences = Preferences(**reading.table("", reading.checks(), given))
     return Checked(preferences, tuple(sorted(reading.mistakes, key=lambda mistake: mistake.line)))
@@ -319,7 +324,8 @@ class _Reading:
                     raise _WrongError(f"{name} is no longer a setting", _GONE[name])
                 else:
                     where = f"[{table}] has" if table else "there is"
-                    raise _WrongError(f"{where} no {safe_line(name, 60)}", _near(name, checks))
+                    known = f"There are {', '.join(checks)}."
+                    raise _WrongError(f"{where} no {safe_line(name, 60)}", guess(name, checks, known))
             except _WrongError as wrong:
                 self.mistakes.append(Mistake(line_number_of(self._lines, table, name, number), *wrong.args))
         return taken
@@ -361,10 +367,6 @@ class _Reading:
             return own
 
         return self.table("keys", {name: partial(of_no_other, name) for name in taken}, taken)
-
-
-def _near(name: str, known: Iterable[str]) -> str:
-    return guess(name, known, f"There are {', '.join(known)}.")
 
 
 def _converted(kind: type[Struct]) -> dict[str, Check]:

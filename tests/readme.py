@@ -78,7 +78,7 @@ def everywhere() -> str:
 
 def settings() -> str:
     """Every setting of a team."""
-    return _settings(setting_rows())
+    return _settings(setting_rows(""))
 
 
 def config() -> str:
@@ -108,7 +108,7 @@ def errors() -> str:
 
 def tools() -> str:
     """Every tool of the MCP server."""
-    described = asyncio.run(make_server(ActingAgent("anybody")).list_tools())
+    described = asyncio.run(make_server(ActingAgent("anybody", None)).list_tools())
     return _named(
         ("Tool", "Does"), ((tool.name, (tool.description or "").strip().partition("\n")[0]) for tool in described)
     )

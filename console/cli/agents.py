@@ -165,12 +165,10 @@ def do_route(call: Call) -> int:
     from team_console.store.service.orchestrator import read_document, route  # 20 ms: asyncio, of its router
 
     call.as_json = True
+    status = 0
     try:
         document = read_document(standard_input("the document"))
-        answer, status = (
-            route(call.caller, document, check_sender=partial(call.refuse_acting_as_human, field="SENDER")),
-            0,
-        )
+        answer = route(call.caller, document, check_sender=partial(call.refuse_acting_as_human, field="SENDER"))
     except TeamError as error:
         if error.code is not Code.DELIVERY_TIMEOUT:
             raise

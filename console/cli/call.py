@@ -22,8 +22,6 @@ from team_console.store.protocol.membership import known
 from team_console.store.service.caller import Caller
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from team_console.store.contract.team import Snapshot, Team
     from team_console.store.service.caller import Receipt
     from team_console.store.settings.team_config import TeamConfig
@@ -256,14 +254,12 @@ class Output:
         if error.hint:
             self.note(f"  {error.hint}")
 
-    def broken(self, what: str, log: Path | None) -> None:
-        """Report a defect of ours in one line, without a traceback; `log` is the file that says where it came from."""
-        logged = f"Where it happened is in {log}." if log is not None else "It could not be logged."
-        hint = f"This is a defect in team-console; please report it. {logged}"
+    def broken(self, refusal: Mapping[str, Any]) -> None:
+        """Report a defect of ours, by its error object, in one line and without a traceback."""
         if self.as_json:
-            self.json({"success": False, "error": "INTERNAL_ERROR", "message": what, "hint": hint})
+            self.json(refusal)
         else:
-            self.note(f"team-console: unexpected {what}", f"  {hint}")
+            self.note(f"team-console: unexpected {refusal['message']}", f"  {refusal['hint']}")
         self.flush()
 
     def flush(self) -> None:

@@ -47,12 +47,12 @@ def do_check(call: Call) -> int:
     snapshot = watched(call.team, whole=True)
     broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
     truth = assess(snapshot, call.team.clock())
+    problems = [*snapshot.problems, *broken]
     locked = truth.reason(State.LOCKED)  # everything else that is the matter is a finding already
-    locked = locked if snapshot.holder is not None else None
-    held = "" if locked is None else f"the lock is held {locked.text}"
-    of_lock = [Problem("LOCKED", "warning", call.team.location, held, locked.hint)] if locked is not None else []
-    of_joins = gate_problems(call.team, snapshot.config)
-    seen = replace(snapshot, problems=(*snapshot.problems, *broken, *of_lock, *of_joins))
+    if locked is not None and snapshot.holder is not None:
+        held = f"the lock is held {locked.text}"
+        problems.append(Problem("LOCKED", "warning", call.team.location, held, locked.hint))
+    seen = replace(snapshot, problems=(*problems, *gate_problems(call.team, snapshot.config)))
     view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=MOST_ARCHIVED, thorough=True)
     view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
     errors = sum(finding.severity == "error" for finding in view.findings)

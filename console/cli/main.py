@@ -286,11 +286,11 @@ def _unexpected(error: Exception, out: Call) -> int:
     """Log a defect of ours and say so in one line; its own words may quote a message, so they are not printed."""
     import traceback  # with what follows 2 ms, for a defect
 
-    from team_console.console.faults import log, place_raised
+    from team_console.console.faults import refusal
 
     if os.environ.get("TEAM_CONSOLE_DEBUG"):
         traceback.print_exc(file=sys.stderr)
-    out.broken(f"{type(error).__name__} at {place_raised(error)}", log(error, where="the command line"))
+    out.broken(refusal(error, where="the command line"))
     return 1
 
 

@@ -205,7 +205,11 @@ def _lines(message: Message, read: ParsedMessage, content: str | None) -> Iterat
     if message.request_id is not None:
         yield f"request_id: {safe_line(message.request_id)}"
     is_verdict = not message.payload.keys().isdisjoint((REQUEST_DIGEST, SHOWN_BY))
-    apart = _APART | (MACHINE_FIELDS if is_verdict else _EVIDENCE if read.opens is not None else frozenset())
+    apart = _APART
+    if is_verdict:
+        apart |= MACHINE_FIELDS
+    elif read.opens is not None:
+        apart |= _EVIDENCE
     fields = {key: value for key, value in message.payload.items() if key not in apart}
     if carried:
         fields = {key: value for key, value in fields.items() if key not in read.body or read.body[key] != value}

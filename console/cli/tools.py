@@ -170,8 +170,8 @@ def error_rows() -> Iterator[tuple[str, str]]:
     return ((str(code), _ERRORS[code]) for code in Code)
 
 
-def setting_rows(topic: str = "") -> list[SettingRow]:
-    """Return every setting in the order of its table; only those that `topic` names, none when it names none."""
+def setting_rows(topic: str) -> list[SettingRow]:
+    """Return every setting in the order of its table; only those that `topic` names, all where it is empty."""
     rows = (
         SettingRow(path, _value_words(setting), _default_words(setting), setting.meaning, setting.also)
         for path, setting in every_setting()

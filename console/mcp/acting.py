@@ -36,7 +36,7 @@ _TOLD_EVERY = 5.0
 Take = Callable[[Caller], Received]
 """A `receive` of the inbox with everything but who calls filled in; under a lease, for its call may be given up."""
 Tell = Callable[[float, float, str], Awaitable[None]]
-"""Sends progress: seconds waited, seconds at most, what is waited for."""
+"""Sends progress to a client that asked for it: seconds waited, seconds at most, what is waited for."""
 
 
 class ActingAgent:
@@ -47,7 +47,7 @@ class ActingAgent:
         location: The team, as `-t` takes it; None for that of the environment or of the current folder.
     """
 
-    def __init__(self, name: str, location: str | None = None) -> None:
+    def __init__(self, name: str, location: str | None) -> None:
         self.name = name
         self.location = location
         self._team: Team | None = None
@@ -152,7 +152,7 @@ def view_for(caller: Caller) -> View:
 
 
 async def wait_for_verdict(
-    agent: ActingAgent, request_id: str, seconds: float, tell: Tell | None = None, *, asked: Message | None = None
+    agent: ActingAgent, request_id: str, seconds: float, tell: Tell, *, asked: Message | None = None
 ) -> RequestRow:
     """Return the request once it is no longer open, at the latest after `seconds`.
 
@@ -202,10 +202,8 @@ async def wait_for_mail(agent: ActingAgent, take: Take, seconds: float, tell: Te
     return await _telling(tell, seconds, "waiting for mail", arrived)
 
 
-async def _telling(tell: Tell | None, seconds: float, what: str, act: Callable[[], Awaitable[T]]) -> T:
-    """Return the result of `act`, with signs of life from time to time if it may take a while."""
-    if tell is None or not seconds:
-        return await act()
+async def _telling(tell: Tell, seconds: float, what: str, act: Callable[[], Awaitable[T]]) -> T:
+    """Return the result of `act`, with signs of life from time to time."""
     failure: TeamError | None = None
 
     async def keep_telling() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, cast
 
 from mcp_types import CallToolResult, TextContent
@@ -231,7 +231,7 @@ def _mail(team: Team, message: Message) -> tuple[MailJson, list[str]]:
     return mail, problems
 
 
-def verdict_result(outcome: RequestRow, mark: TrustMark | None = None, warnings: list[str] | None = None) -> AnswerJson:
+def verdict_result(outcome: RequestRow, mark: TrustMark | None, warnings: Sequence[str] = ()) -> AnswerJson:
     """Return the result for a request; `mark`: what is wrong with its answer (`mark_of_answer`)."""
     payload: Mapping[str, Any] = outcome.verdict.payload if outcome.verdict is not None else {}
     is_asked_back = outcome.asked_back is not None
@@ -239,7 +239,7 @@ def verdict_result(outcome: RequestRow, mark: TrustMark | None = None, warnings:
         **outcome_json(outcome, mark),
         "decided": not outcome.is_open,
         "next": _ASKED_BACK if is_asked_back else _NEXT.get(outcome.outcome, ""),
-        "warnings": warnings or [],
+        "warnings": [*warnings],
     }
     if mark is not None and mark is not TrustMark.FOREIGN:
         result["warnings"] = [*result["warnings"], mark_words(outcome, mark)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Annotated, Any
@@ -23,12 +23,11 @@ from mcp_types import (
 )
 from pydantic import BaseModel, Field, ValidationError
 from team_console import __version__
-from team_console.console.faults import log, place_raised
+from team_console.console.faults import refusal
 from team_console.console.mcp.acting import (
     LEASE,
     LONGEST,
     ActingAgent,
-    Tell,
     view_for,
     wait_for_mail,
     wait_for_verdict,
@@ -54,7 +53,6 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.verdicts import Face, Seen
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt, Received
-from team_console.store.views.rows import RequestRow
 from team_console.store.views.verdicts import mark_of_answer, verdict_of
 
 
@@ -128,7 +126,7 @@ class Tools:
     ) -> MailsResult:
         """Take your messages, the most urgent first; each is handed out once and marked as read."""
         take = partial(inbox.receive, agent=self._agent.name, lease=LEASE, limit=limit, delivered=delivered)
-        received = await wait_for_mail(self._agent, take, wait_seconds, _teller(ctx))
+        received = await wait_for_mail(self._agent, take, wait_seconds, ctx.report_progress)
         answer = tool_result(await self._agent.run(partial(mails_result, received=received)))
         self._acknowledge_later(received)  # only what could be told
         return answer
@@ -193,9 +191,7 @@ class Tools:
 
     async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> VerdictResult:
         """How a plan or question of yours stands, by its ticket; waits for the answer if asked to."""
-        outcome = await self._outcome(ctx, request_id, wait_seconds)
-        mark = await self._agent.run(lambda caller: mark_of_answer(caller.team, outcome))
-        return tool_result(verdict_result(outcome, mark))
+        return await self._outcome(ctx, request_id, wait_seconds)
 
     async def answer_back(
         self,
@@ -226,23 +222,22 @@ class Tools:
         return tool_result(written_result(await self._agent.run(act)))
 
     async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> CallToolResult:
-        outcome = await self._outcome(ctx, receipt.request_id or "", seconds, receipt.messages[0])
         warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
-        mark = await self._agent.run(lambda caller: mark_of_answer(caller.team, outcome))
-        return tool_result(verdict_result(outcome, mark, warnings))
+        return await self._outcome(ctx, receipt.request_id or "", seconds, warnings, receipt.messages[0])
 
-    async def _outcome(self, ctx: Context, request_id: str, seconds: float, asked: Message | None = None) -> RequestRow:
-        return await self._seen(await wait_for_verdict(self._agent, request_id, seconds, _teller(ctx), asked=asked))
-
-    async def _seen(self, outcome: RequestRow) -> RequestRow:
-        """Return the same, its answer marked as read."""
+    async def _outcome(
+        self, ctx: Context, request_id: str, seconds: float, warnings: Sequence[str] = (), asked: Message | None = None
+    ) -> CallToolResult:
+        """Return how a request stands, after a wait; its answer is marked as read."""
+        outcome = await wait_for_verdict(self._agent, request_id, seconds, ctx.report_progress, asked=asked)
         answer = outcome.verdict
         if answer is not None and answer.is_unread_by(self._agent.name):
             # What the tool tells now would come once more as mail; it can be looked up again under its ticket.
             await self._agent.run(
                 lambda caller: inbox.read_message(caller, agent=caller.actor, message_id=answer.message_id)
             )
-        return outcome
+        mark = await self._agent.run(lambda caller: mark_of_answer(caller.team, outcome))
+        return tool_result(verdict_result(outcome, mark, warnings))
 
     def _acknowledge_later(self, received: Received) -> None:
         ids = [message.message_id for message in received.messages if not message.is_group]
@@ -295,15 +290,6 @@ def _report(caller: Caller, summary: str, details: str) -> Receipt:
     lead = caller.team.config().lead
     payload = {"message": details or summary}
     return sending.send(caller, to=lead, type="notify", summary=summary, payload=payload)
-
-
-def _teller(ctx: Context) -> Tell:
-    """Sends progress to the client of this call; a client that asked for none is sent none."""
-
-    async def tell(waited: float, at_most: float, what: str) -> None:
-        await ctx.report_progress(waited, at_most, what)
-
-    return tell
 
 
 NAME = "team-console"
@@ -465,11 +451,8 @@ def _refusal(error: Exception, where: str) -> dict[str, Any]:
     failed = system_failure(cause)
     if failed is not None:
         return failed.as_json()
-    file = log(cause, where=where)
-    logged = f"Where it happened is in {file}." if file is not None else "It could not be logged."
-    what = f"unexpected {type(cause).__name__} at {place_raised(cause)}"
-    hint = f"This is a defect in team-console; please report it. {logged}"
-    return {"success": False, "error": "INTERNAL_ERROR", "message": what, "hint": hint}
+    defect = refusal(cause, where=where)
+    return {**defect, "message": f"unexpected {defect['message']}"}
 
 
 def _nothing_there(error: Exception, where: str) -> TeamError:

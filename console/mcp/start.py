@@ -143,8 +143,11 @@ class Relay:
         identity = frame.get("id") if isinstance(frame, dict) else None
         is_answer = isinstance(frame, dict) and "method" not in frame and ("result" in frame or "error" in frame)
         if not is_answer and not _is_message(frame):
-            known = identity if isinstance(identity, (str, int)) and not isinstance(identity, bool) else None
-            self._fail(known, _INVALID_REQUEST, "This line is no request or notification of JSON-RPC 2.0.")
+            self._fail(
+                identity if _is_identity(identity) else None,
+                _INVALID_REQUEST,
+                "This line is no request or notification of JSON-RPC 2.0.",
+            )
         elif _has_half_a_character(line, frame):
             # guard: mcp-half-character-answered
             if "id" in frame and not is_answer:
@@ -290,9 +293,12 @@ def _is_message(frame: object) -> bool:
     """Return whether a frame is a request or a notification as the protocol has them."""
     if not isinstance(frame, dict) or frame.get("jsonrpc") != "2.0" or not isinstance(frame.get("method"), str):
         return False
-    identity = frame.get("id", "")
-    is_named = isinstance(identity, (str, int)) and not isinstance(identity, bool)
-    return is_named and isinstance(frame.get("params") or {}, dict)
+    return _is_identity(frame.get("id", "")) and isinstance(frame.get("params") or {}, dict)
+
+
+def _is_identity(given: object) -> bool:
+    """Return whether the protocol lets a call be named so."""
+    return isinstance(given, (str, int)) and not isinstance(given, bool)
 
 
 def _is_greeting(given: dict[str, Any]) -> bool:
