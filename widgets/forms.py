@@ -44,6 +44,7 @@ class AnswerForm(Form[ResultT]):
     AnswerForm .answer--words { height: auto; text-style: bold; }
     """
     HELP = "The keys 1 to 9 choose an option, tab goes on, n opens own words. Enter answers, esc goes back."
+    BINDINGS = [Binding("tab", "go_on", "Next question", show=False)]
 
     def __init__(
         self,
@@ -143,6 +144,14 @@ class AnswerForm(Form[ResultT]):
         made = self.query_one(f"#words{self._here}").parent
         assert isinstance(made, Widget)
         return made
+
+    def action_go_on(self) -> None:
+        """Go from options to the next question, past words that may stay empty: a number would be text in them."""
+        after = self._here + 1
+        if isinstance(self.screen.focused, Options) and after < len(self._questions):
+            self._go_to(after)
+        else:
+            self.app.action_focus_next()
 
     def action_enter(self) -> None:
         """Go on to the next question without an answer; hand in when there is none."""

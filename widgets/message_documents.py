@@ -311,8 +311,8 @@ def _exact(text: str) -> str:
 
 # A message to read: who wrote it to whom, where it is on its way, and what it says.
 
-CLIENT_FIELDS = frozenset({"client", "session", "directory", "modes", "expires"})
-"""Fields of a client's request that are told as facts."""
+CLIENT_FIELDS = frozenset({"client", "session", "directory", "modes", "expires", "asker"})
+"""Fields of a client's request that are told as facts, and the mark of the process that waits for the answer."""
 _IN_HEAD = frozenset({"content", "summary", "request_id", "in_reply_to", "approve", "attachment"})
 _WHOLE_TITLE = 200
 """Characters of a summary of one line that the title says whole (`titles.title_of`)."""

@@ -630,7 +630,7 @@ def with_remarks(remarks: tuple[Remark, ...]) -> str:
     return f"with {counted(len(remarks), 'remark')} on {lines} {', '.join(str(one.line) for one in remarks)}"
 
 
-_GOES_WITH = "goes with your approval, rejection or question back"
+_GOES_WITH = "goes with what you answer"
 
 
 def remark(screen: MainScreen, context: ActionContext) -> None:

@@ -525,7 +525,7 @@ def _name_within(line: Line, width: int) -> Line:
 
 def _below_name(row: RosterRow, sign: Sign, said: str) -> Line:
     words = f"“{said}”" if said else ""
-    more = [text for text in (_more_of_state(row, sign), words) if text]
+    more = [text for text in (_more_of_state(row, sign), words) if text] or [safe_line(row.role, 40)]
     return ((" · ".join(more), "muted"),)
 
 
@@ -567,7 +567,7 @@ def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign, aroun
     row = page.row
     name = safe_line(row.name, 64)
     facts = [safe_line(row.role, 40), "plans first" if row.plan_mode_required else ""]
-    facts.append(f"last seen {short_ago(row.last_seen, now)}" if row.last_seen else "not seen")
+    facts.append(f"last seen {short_ago(row.last_seen, now)}" if row.last_seen else "")
     facts.append(f"{row.unread:,} unread" if row.unread else "")
     facts.append(f"{row.unanswered:,} read and not answered" if row.unanswered else "")
     return Document(

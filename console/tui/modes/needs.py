@@ -390,7 +390,9 @@ class NeedsPane(Pane[ActionItem]):
         """Return the group at the top, which needs no heading then; of a part of all the number of rows, too."""
         top = self.rows.rows_at_top
         group = self.listing.group_words(top) if top else Mode.NEEDS.label
-        return group if shown == total else f"{shown:,} of {total:,} · {group}"
+        if shown == total:
+            return group
+        return f"{shown:,} of {total:,} · {group.removesuffix(f' {shown:,}')}"
 
     def quiet_words(self) -> Line:
         """See `Pane`; of the news also the key that marks them as read."""
