@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from team_console.store.backends.open import open_team
 from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.model.message import Message
@@ -15,6 +17,7 @@ from team_console.store.service.inbox import receive
 from team_console.store.service.maintenance import clear
 from team_console.store.views.projection import Projection
 
+from tests.equipment.command_line import CommandLine
 from tests.equipment.postgresql import Server, fresh_database
 from tests.equipment.teams import FakeClock, ids, make_message, put
 from tests.sql.conftest import SETTINGS, Open
@@ -108,3 +111,26 @@ def _mine(number: int, priority: str = "medium", **changes: object) -> Message:
 def test_the_most_urgent_is_handed_out_first(team: SqlTeam) -> None:
     put(team, _mine(1, "low"), _mine(2), _mine(3, "critical"), _mine(4))
     assert [_next(team), _next(team, limit=2), _next(team), _next(team)] == [["3"], ["2", "4"], ["1"], []]
+
+
+def test_nobody_folds_the_log_into_the_file_under_a_look(tmp_path: Path) -> None:
+    """A watcher beside agents on the command line saw a malformed database, or a log without its index."""
+    place = tmp_path / "team.db"
+    here = CommandLine(tmp_path)
+    here.ok("init", str(place), "--name", "sprint-42", "--lead", "ceo", "--agent", "bob")
+    send = ("-t", str(place), "--as", "ceo", "send", "--to", "bob", "--summary", "five words are in here", "--content")
+    here.ok(*send, "one")
+    before = place.read_bytes()
+    seen: list[bytes] = []
+
+    def meanwhile(_read: int, _all: int) -> bool:
+        here.ok(*send, "two")
+        seen.append(place.read_bytes())
+        return True
+
+    watcher = open_team(str(place), read_only=True)
+    assert [message.content for message in watcher.snapshot(progress=meanwhile).messages] == ["one"]
+    assert seen == [before]
+    assert [message.content for message in watcher.snapshot().messages] == ["one", "two"]
+    here.ok(*send, "three")
+    assert [message.content for message in watcher.snapshot().messages] == ["one", "two", "three"]

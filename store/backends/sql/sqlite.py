@@ -9,11 +9,13 @@ connection that lost one closes under a lock that keeps SQLite from clearing up.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
 import sqlite3
 import struct
+import threading
 import time
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import suppress
@@ -65,11 +67,16 @@ WHERE child.type = 'table' AND lower(key."table") = :table AND key.on_delete IN 
 
 
 class SqliteConnection(Connection):
-    """See `Connection`. The driver understands `:name` by itself."""
+    """See `Connection`. The driver understands `:name` by itself.
+
+    Attributes:
+        is_kept: Whether it looks with a lock of `_LOOKERS`.
+    """
 
     error = sqlite3.Error
     is_strict = False
     blob = "BLOB"
+    is_kept = False
 
     @property
     def is_idle(self) -> bool:
@@ -143,6 +150,8 @@ _SETTLES = (0.1, 0.5, 2.0, 10.0)
 """Ages of a change at which it is looked for again: a commit writes its log, syncs it, and only then can be seen."""
 _TURN_SECONDS = 0.004
 """How often a waiting writer asks again. SQLite's own waiting sleeps ever longer, so that the latest comer wins."""
+_CLOSING_SECONDS = 0.2
+"""How long a look waits for whoever is alone in the database, as the last who leaves it is for a moment."""
 _COMMIT_WAIT_MS = 5000
 """Without the log a commit waits for readers."""
 _REFUSALS = (
@@ -185,7 +194,16 @@ class SqliteTeam(PresentInFolder, SqlTeam):
             raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
         wait = self.look_wait
         if self.looks_only:
-            return SqliteConnection(_open_to_look(self.path, wait), file)
+            # guard: look-keeps-the-log
+            is_kept = _LOOKERS.enter(self.path, file, min(wait, _CLOSING_SECONDS))
+            try:
+                looking = SqliteConnection(_open_to_look(self.path, wait), file)
+            except BaseException:
+                if is_kept:
+                    _LOOKERS.leave(file)
+                raise
+            looking.is_kept = is_kept
+            return looking
         # Every commit synced.
         return SqliteConnection(
             _connect(self.path, "mode=rw", "synchronous = FULL", "foreign_keys = ON", timeout=wait), file
@@ -200,10 +218,11 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         # guard: lost-log-not-of-others
         if self._held is None and not self.looks_only and self._lost():
             self._held = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-            lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, *_SHARED_BYTES, 0)
             with suppress(OSError):
-                fcntl.fcntl(self._held, fcntl.F_OFD_SETLK, lock)
+                _lock_shared(self._held, fcntl.F_RDLCK)
         connection.close()
+        if connection.is_kept:
+            _LOOKERS.leave(connection.file)
 
     def used_bytes(self) -> int:
         """See `Team.used_bytes`: pages that are free for what comes next hold nothing."""
@@ -352,6 +371,74 @@ def _open_files() -> list[str]:
             with suppress(OSError):  # one that was closed meanwhile
                 links.append(os.readlink(f"/proc/self/fd/{name}"))
     return links
+
+
+def _lock_shared(descriptor: int, kind: int) -> None:
+    """Take or give back a lock on the bytes of a database that SQLite locks to be alone.
+
+    Raises:
+        OSError: `EAGAIN` or `EACCES` while somebody is alone; others where there are no such locks.
+    """
+    lock = struct.pack("hhqqi4x", kind, os.SEEK_SET, *_SHARED_BYTES, 0)
+    fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, lock)
+
+
+class _Lookers:
+    """Keeps others from being alone in a database while this process looks at it without changing anything.
+
+    Whoever leaves it as the last one writes the log into the file and takes log and index away: a look at the same
+    moment found a log without its index, or pages of two moments. A lock keeps it from that, as any reader's does.
+    Descriptors are never closed: that would take away the locks that SQLite has on the file for this process.
+    """
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._files: dict[tuple[int, int], tuple[int, int]] = {}
+        """Device and inode -> descriptor, and how many look."""
+
+    def forget(self) -> None:
+        """Begin anew in a process that was forked: its descriptors have their locks together with the other's."""
+        self._guard = threading.Lock()
+        self._files = {}
+
+    def enter(self, path: Path, file: tuple[int, int], wait: float) -> bool:
+        """Begin a look; whether there is one more to `leave`. Where somebody stays alone, it is one without a lock."""
+        deadline = time.monotonic() + wait
+        while True:
+            with self._guard:
+                try:
+                    return self._enter(path, file)
+                except OSError as error:
+                    if error.errno not in (errno.EAGAIN, errno.EACCES) or time.monotonic() >= deadline:
+                        return False
+            time.sleep(_TURN_SECONDS)
+
+    def _enter(self, path: Path, file: tuple[int, int]) -> bool:
+        descriptor, count = self._files.get(file, (-1, 0))
+        if descriptor < 0:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            found = os.fstat(descriptor)
+            self._files[found.st_dev, found.st_ino] = descriptor, 0
+            if (found.st_dev, found.st_ino) != file:  # replaced at this moment; the connection is of either
+                return False
+        if not count:
+            _lock_shared(descriptor, fcntl.F_RDLCK)
+        self._files[file] = descriptor, count + 1
+        return True
+
+    def leave(self, file: tuple[int, int]) -> None:
+        """End a look that had the lock."""
+        with self._guard:
+            descriptor, count = self._files.get(file, (-1, 0))
+            if count == 1:
+                with suppress(OSError):
+                    _lock_shared(descriptor, fcntl.F_UNLCK)
+            if count:
+                self._files[file] = descriptor, count - 1
+
+
+_LOOKERS = _Lookers()
+os.register_at_fork(after_in_child=_LOOKERS.forget)
 
 
 def _open_to_look(path: Path, wait: float) -> sqlite3.Connection:
