@@ -12,6 +12,7 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Any, cast
 
+import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.console.clients.client_process import begin_of, is_alive
@@ -465,10 +466,16 @@ def _proved(line: AuditLine) -> Iterator[tuple[str, str]]:
 
 
 def _recorded(note: Draft) -> list[tuple[str, str]]:
-    """Return the lines of the trail that would prove the writes of a note; 0.5.0 kept the subjects alone."""
-    if "recorded" in note:
-        return [(action, about) for action, about in json.loads(note["recorded"])]
-    return [(note.get("verb", ""), subject) for subject in json.loads(note.get("subjects", "[]"))]
+    """Return the lines of the trail that would prove the writes of a note; 0.5.0 kept the subjects alone. None for a
+    note that cannot be read, so that it is told.
+    """
+    try:
+        if "recorded" in note:
+            return msgspec.json.decode(note["recorded"], type=list[tuple[str, str]])
+        subjects = msgspec.json.decode(note.get("subjects", "[]"), type=list[str])
+    except msgspec.MsgspecError:
+        return []
+    return [(note.get("verb", ""), subject) for subject in subjects]
 
 
 def names_on_record(names: Iterable[str]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,8 @@ Draft = Mapping[str, str]
 MOST_DAYS = 30
 """Days after which a draft nobody came back to is thrown away, and a file of such drafts with it."""
 _DAY = 86_400.0
+_LONGEST_TURN = 2.0
+"""Seconds for which another console's turn at the drafts is waited for."""
 _ANSWERS = frozenset({"approve", "reject", "answer", "askback", "remarks"})
 """What drafts of answers to requests are for: `approve:REQUEST`."""
 _OF = "of"
@@ -71,9 +74,7 @@ class Drafts:
             return
         with self._lock:
             self._unwritten[purpose] = typed
-            if self._writer is None:
-                self._writer = Thread(target=self._write_all, name="keeping drafts", daemon=True)
-                self._writer.start()
+            self._begin_to_write()
 
     def remarks(self, request_id: str, of: str) -> dict[str, str]:
         """Line number -> remark that was typed on the text with the digest `of` and is still to be sent."""
@@ -85,9 +86,18 @@ class Drafts:
         self.keep(f"remarks:{request_id}", {_OF: of, **typed} if any(typed.values()) else {})
 
     def flush(self) -> None:
-        """Wait until all that was kept is on disk."""
-        if (writer := self._writer) is not None:
+        """Wait until all that was kept is on disk, or cannot be written."""
+        with self._lock:
+            if self._unwritten:
+                self._begin_to_write()
+            writer = self._writer
+        if writer is not None:
             writer.join()
+
+    def _begin_to_write(self) -> None:
+        if self._writer is None:
+            self._writer = Thread(target=self._write_all, name="keeping drafts", daemon=True)
+            self._writer.start()
 
     def purposes(self, beginning: str) -> list[str]:
         """Purposes on disk whose names begin so."""
@@ -103,7 +113,7 @@ class Drafts:
         """Return the drafts on disk that are not too old; an unreadable file holds none."""
         try:
             stored = msgspec.json.decode(self._path.read_bytes(), type=dict[str, _Kept])
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return {}
         oldest = time.time() - MOST_DAYS * _DAY
         return {purpose: item for purpose, item in stored.items() if item.kept > oldest}
@@ -116,8 +126,14 @@ class Drafts:
                 if not kept:
                     self._writer = None
                     return
-            with suppress(OSError):
-                self._write(kept)
+            try:
+                with _turn_in(self._path.parent):
+                    self._write(kept)
+            except OSError:  # a full disk may have room again when the next draft is kept
+                with self._lock:
+                    self._unwritten = {**kept, **self._unwritten}
+                    self._writer = None
+                return
 
     def _write(self, kept: Mapping[str, dict[str, str]]) -> None:
         drafts = self._stored()
@@ -125,7 +141,7 @@ class Drafts:
         for purpose, typed in changed.items():
             drafts.pop(purpose, None)
             if typed:
-                drafts[purpose] = _Kept(time.time(), typed)
+                drafts[purpose] = _Kept(time.time(), {name: _whole(text) for name, text in typed.items()})
         if changed and not drafts:
             self._path.unlink(missing_ok=True)
         elif changed:
@@ -133,6 +149,39 @@ class Drafts:
             replace_file(self._path, msgspec.json.encode(drafts))
             if is_new:
                 _sweep(self._path)
+
+
+def _whole(text: str) -> str:
+    """Return a text that can be written: of half a character, as agents' texts may have, a question mark."""
+    return text.encode("utf-8", "replace").decode()
+
+
+@contextmanager
+def _turn_in(folder: Path) -> Iterator[None]:
+    """Have the folder alone: two consoles that read and write at once would each drop what the other kept.
+
+    A console that is stopped in its turn is not waited for.
+
+    Raises:
+        OSError: The folder cannot be made or opened.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        # guard: drafts-kept-in-turn
+        _wait_for_turn(held)
+        yield
+    finally:
+        os.close(held)
+
+
+def _wait_for_turn(folder: int) -> None:
+    deadline = time.monotonic() + _LONGEST_TURN
+    while time.monotonic() < deadline:
+        with suppress(OSError):  # also where a file system has no such lock
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        time.sleep(0.005)
 
 
 def _sweep(written: Path) -> None:
@@ -159,13 +208,18 @@ def replace_file(path: Path, data: bytes) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     staged = path.with_suffix(f".{os.getpid()}.tmp")
-    with os.fdopen(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        with suppress(FileNotFoundError):
-            os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    staged.replace(path)
+    try:
+        with os.fdopen(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            with suppress(FileNotFoundError):
+                os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        staged.replace(path)
+    except OSError:
+        with suppress(OSError):
+            staged.unlink()
+        raise
 
 
 # The visit of last time: when the human left, and how the room was parted.
@@ -196,7 +250,7 @@ class LastVisit:
         """Return it; one of which nothing is known when there was none or it cannot be read."""
         try:
             visit = msgspec.json.decode(self._path.read_bytes() if self._enabled else b"{}", type=Visit)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return Visit()
         return visit if abs(visit.divider) < _MOST_SHARES else Visit(visit.left_at)
 

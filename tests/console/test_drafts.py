@@ -46,6 +46,48 @@ def test_two_consoles_of_one_human_keep_the_drafts_of_both(tmp_path: Path) -> No
     assert other.get("reject:plan-1") == {"words": "add tests"}
 
 
+def test_consoles_of_one_human_that_write_at_once_keep_what_each_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("team_console.console.tui.drafts._LONGEST_TURN", 600.0)
+    consoles = [Drafts(str(tmp_path), "ceo") for _ in range(4)]
+    for number in range(20):
+        for place, drafts in enumerate(consoles):
+            drafts.keep(f"reject:plan-{place}-{number}", {"words": "add tests"})
+    for drafts in consoles:
+        drafts.flush()
+    assert len(Drafts(str(tmp_path), "ceo").purposes("reject:")) == 80
+
+
+def test_half_a_character_does_not_end_the_keeping(tmp_path: Path) -> None:
+    drafts = Drafts(str(tmp_path), "ceo")
+    keep(drafts, "reject:plan-1", {"words": "half \ud800"})
+    keep(drafts, "broadcast", {"content": "freeze"})
+    again = Drafts(str(tmp_path), "ceo")
+    assert (again.get("reject:plan-1"), again.get("broadcast")) == ({"words": "half ?"}, {"content": "freeze"})
+
+
+def test_what_could_not_be_written_is_written_with_the_next(tmp_path: Path, home: Path) -> None:
+    home.write_text("in the way")
+    drafts = Drafts(str(tmp_path), "ceo")
+    keep(drafts, "broadcast", {"content": "freeze"})
+    home.unlink()
+    keep(drafts, "reject:plan-1", {"words": "add tests"})
+    assert Drafts(str(tmp_path), "ceo").get("broadcast") == {"content": "freeze"}
+    assert [path.suffix for path in (home / "team-console" / "drafts").iterdir()] == [".json"]
+
+
+@pytest.mark.parametrize("text", ['{"a": ' + "[" * 100_000, "null", '{"a": 1}', "\x00"])
+def test_a_file_that_cannot_be_read_has_no_drafts_and_is_written_anew(tmp_path: Path, text: str) -> None:
+    keep(Drafts(str(tmp_path), "ceo"), "broadcast", {"content": "freeze"})
+    (file,) = state_folder().rglob("*.json")
+    file.write_text(text)
+    drafts = Drafts(str(tmp_path), "ceo")
+    assert (drafts.requests(), drafts.purposes("")) == (frozenset(), [])
+    keep(drafts, "broadcast", {"content": "freeze"})
+    assert Drafts(str(tmp_path), "ceo").get("broadcast") == {"content": "freeze"}
+
+
 @pytest.mark.parametrize("days", [0, MOST_DAYS + 1])
 def test_files_of_teams_nobody_writes_to_any_more_are_thrown_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: int
