@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import Code
 from team_console.store.protocol.grants import scope_in
 from team_console.store.protocol.remarks import Remark, placed, remark_on
 from team_console.store.service import inbox, requests, sending
@@ -19,7 +18,7 @@ from team_console.store.service.decision import Decision
 from team_console.store.service.grants import start_grant, trial_of
 from team_console.store.service.running_grants import in_force
 
-from tests.equipment.asking import COMMAND, agent, ask, lead, plan, refusal, row
+from tests.equipment.asking import COMMAND, agent, ask, lead, plan, row
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.signed_teams import put
@@ -52,13 +51,6 @@ def started(team: Team, *requests: str, lasts: timedelta | None = HOUR, uses: in
     return start_grant(lead(team), trial_of(lead(team), requests), lasts=lasts, uses=uses)
 
 
-@pytest.mark.parametrize(
-    ("lasts", "uses"), [(None, None), (timedelta(), None), (timedelta(), 5), (-HOUR, 5), (HOUR, 0), (None, 101)]
-)
-def test_none_is_made_that_has_no_end_or_is_over_already(team: Team, lasts: timedelta | None, uses: int | None) -> None:
-    assert refusal(started, team, approved(team), lasts=lasts, uses=uses).code is Code.INVALID_FIELD
-
-
 def test_it_names_the_lasting_rule_that_was_allowed_with_the_same_request(team: Team) -> None:
     rule = {"type": "addRules", "behavior": "allow", "rules": [{"toolName": "Bash", "ruleContent": "npm *"}]}
     request = ask(team, suggestions=[rule])
@@ -74,38 +66,6 @@ def test_it_names_the_lasting_rule_that_was_allowed_with_the_same_request(team: 
     assert row(team, ask(team)).is_approved
 
 
-def test_nothing_outside_the_scope_is_answered(team: Team) -> None:
-    started(team, approved(team))
-    others: list[dict[str, Any]] = [
-        *({"given": {"command": command}} for command in ("npm test ", "npm test; rm -rf /", ["npm", "test"])),
-        {"given": {"command": "npm test", "timeout": 5}},
-        *({"by": "file-manager"}, {"tool": "Shell"}, {"client": "codex"}),
-        *({"directory": "/srv/app/sub"}, {"directory": None}, {"denied": "the client said no"}, {"before": "a file"}),
-    ]
-    assert [changes for changes in others if not row(team, ask(team, **changes)).is_open] == []
-
-
-def test_a_tool_of_a_server_is_answered_for_the_very_same_input_alone(team: Team) -> None:
-    """Only of a command for a shell the description is what a model says about it."""
-    server = {"tool": "mcp__tracker__run"}
-    given = {"command": "create", "description": "An entry"}
-    request = started(team, approved(team, given, **server))
-    assert "An entry" in scope_in(request.messages[0]).words
-    assert row(team, ask(team, {**given, "description": "Another"}, **server)).is_open
-    assert not row(team, ask(team, given, **server)).is_open
-
-
-def test_none_begins_that_is_over_because_a_clock_was_ahead(team: Team, clock: FakeClock) -> None:
-    first, year = approved(team), timedelta(days=365).total_seconds()
-    clock.advance(year)
-    ask(team, {"command": "make"})
-    clock.advance(-year)
-    refused = refusal(started, team, first, lasts=HOUR)
-    assert (refused.code, "is over already" in refused.message) == (Code.INVALID_FIELD, True)
-    started(team, first, lasts=None, uses=1)
-    assert row(team, ask(team)).is_approved
-
-
 def test_uses_are_counted_though_read_messages_leave_the_queue(team: Team, clock: FakeClock) -> None:
     started(team, approved(team), lasts=None, uses=2)
     ask(team)
@@ -116,26 +76,6 @@ def test_uses_are_counted_though_read_messages_leave_the_queue(team: Team, clock
         inbox.receive(agent(team, "file-manager"), agent="file-manager")
     assert [row(team, ask(team)).is_open for _ in range(2)] == [False, True]
     assert len(team.snapshot().messages) < 110
-
-
-def test_it_never_starts_against_a_rejection_or_without_an_end(team: Team) -> None:
-    first, second = approved(team), ask(team)
-    requests.reject(lead(team), request_id=second, reason="not now")
-    trial = trial_of(lead(team), [first])
-    assert trial.words == "would have answered 2, differed from you in 1"
-    assert refusal(start_grant, lead(team), trial, lasts=HOUR).code is Code.NOT_PERMITTED
-    other = trial_of(lead(team), [approved(team, {"command": "make"})])
-    assert refusal(start_grant, lead(team), other).code is Code.INVALID_FIELD
-
-
-def test_only_the_leads_own_unchanged_yes_makes_one(team: Team) -> None:
-    edited, edit = ask(team), ask(team, {"file_path": "/srv/app/a", "content": "x"}, tool="Write")
-    requests.approve(lead(team), request_id=edited, updated="npm run other")
-    requests.approve(lead(team), request_id=edit)
-    for request in (edited, edit, ask(team), "none"):
-        refusal(trial_of, lead(team), [request])
-    trial = trial_of(lead(team), [approved(team)])
-    assert refusal(start_grant, agent(team), trial, lasts=HOUR).code is Code.NOT_PERMITTED
 
 
 @pytest.fixture

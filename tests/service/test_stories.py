@@ -4,10 +4,11 @@ A story begins with its promise. A line is one of these; `$NAME` stands for the 
 
 - `MEMBER: FUNCTION {ARGUMENTS}` calls a function of the service; `NAME = ` before it keeps the id of the request or the
   message that it makes. `permission`, `question` and `escalation` ask as clients do, `sprint {to: NAME, kind: KIND}`
-  sends that kind with the body of the source, in which further fields are changed, and `grant` and `recall` are those
-  of a grant.
+  sends that kind with the body of the source, in which further fields are changed, `grant` and `recall` are those of a
+  grant, `have` and `end` ask for an agent and for its end, `stop` agrees to stop, and `foresee` gives the `notes` of
+  what an approval would do.
 - `on STORE ...` says which stores it is told on, if not in memory; `later SECONDS` lets time pass, and
-  `members {NAME: ROLE}` puts more of them on the roster.
+  `members {NAME: ROLE}` puts more of them on the roster, and `leave NAME` takes them off.
 
 Below it stands, indented, as in the stories of views, what comes of it: fields of what the call gave, or of its error,
 whose `code` says that it is refused; else rows of what the lead sees, or messages of the `queue`.
@@ -30,7 +31,7 @@ from team_console.store.service import asking, inbox, maintenance, requests, sen
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.decision import Decision
 from team_console.store.service.grants import recall_grant, start_grant, trial_of
-from team_console.store.service.members import add_members
+from team_console.store.service.members import add_members, remove_members
 from team_console.store.settings.team_config import Agent
 
 from tests.equipment.asking import COMMAND, DATABASE, lead, view
@@ -65,7 +66,7 @@ class Acts:
     @staticmethod
     def sprint(caller: Caller, to: str, kind: str, **changes: Any) -> Receipt:
         """Send a kind of the sprint with the body of the source, changed."""
-        body = {key: value for key, value in BODIES[kind].items() if key != "msg_type"}
+        body = {key: value for key, value in BODIES.get(kind, {}).items() if key != "msg_type"}
         payload = {**body, **changes, "summary": "A summary of five words here"}
         return sending.send(caller, to=to, type=kind, payload=payload)
 
@@ -78,7 +79,30 @@ class Acts:
     def grant(caller: Caller, of: Sequence[str], hours: int | None = None, uses: int | None = None) -> Receipt:
         """Have the same answered again."""
         lasts = timedelta(hours=hours) if hours is not None else None
-        return start_grant(caller, trial_of(caller, of), lasts=lasts, uses=uses)
+        return start_grant(caller, trial_of(lead(caller.team), of), lasts=lasts, uses=uses)
+
+    @staticmethod
+    def have(caller: Caller, agent: str) -> Receipt:
+        """Ask for an agent and be given it."""
+        wish = {"agent_type": "story-creator", "role_hint": "r", "requested_by": caller.actor}
+        asked = Acts.sprint(caller, "ceo", "AGENT_CREATE_REQUEST", **wish)
+        return requests.approve(lead(caller.team), request_id=asked.messages[0].message_id, agent_name=agent)
+
+    @staticmethod
+    def end(caller: Caller, agent: str) -> Receipt:
+        """Ask for the end of an agent."""
+        return Acts.sprint(caller, "ceo", "AGENT_DESTROY_REQUEST", agent_name=agent, requested_by=caller.actor)
+
+    @staticmethod
+    def stop(caller: Caller) -> Receipt:
+        """Agree to the open order to stop."""
+        orders = [row for row in view(caller.team).requests if row.is_open and row.kind == "shutdown"]
+        return requests.approve(caller, request_id=orders[0].request_id)
+
+    @staticmethod
+    def foresee(caller: Caller, **given: Any) -> object:
+        """Look at what an approval would do."""
+        return SimpleNamespace(notes=requests.foresee(caller.team.snapshot(), **given))
 
     @staticmethod
     def recall(caller: Caller, grant: str) -> object:
@@ -114,6 +138,8 @@ class Teller:
         member, sign, function = words.partition(": ")
         if words == "members":
             return add_members(lead(self.team), [Agent(name, role=role) for name, role in given.items()])
+        if words.startswith("leave "):
+            return remove_members(lead(self.team), words.split()[1:])
         if not sign:
             self.clock.advance(float(words.removeprefix("later ")))
             return None
