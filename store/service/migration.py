@@ -126,6 +126,7 @@ class _Migration:
 
     def run(self) -> Migrated:
         """Queue first: an id that is only archived in the target could not be added any more."""
+        began = _trail_end(self._source)
         snapshot = readable(self._source.whole())
         damaged = [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"]
         self._done.warnings += [f"not copied: {problem.place}: {problem.message}" for problem in damaged]
@@ -157,6 +158,10 @@ class _Migration:
             self._done.audit += len(chunk)
             self._progress("audit lines", self._done.audit)
         self._compare(live, archives)
+        # guard: written-meanwhile-told
+        if _trail_end(self._source) != began:
+            text = f"{self._source.location} was written to meanwhile: what waits in the copy may be read there"
+            self._done.warnings.append(f"{text}; let nobody write to it, and run the migration again")
         return self._done
 
     def carry(self, found: Sequence[Problem]) -> None:
@@ -278,6 +283,11 @@ class _Migration:
         if missing:
             text = f"{counted(len(missing), 'message')} missing in {self._target.location}, {missing[0]} among them"
             raise TeamError(Code.STORE_FAILED, text, "Run the migration again; nothing is copied twice.")
+
+
+def _trail_end(team: Team) -> int:
+    """Return the number of the last line on a team's audit trail, 0 for none."""
+    return max((line.seq for line in team.audit(limit=1)), default=0)
 
 
 def _has_comments(team: Team) -> bool:

@@ -182,3 +182,20 @@ def test_the_copy_says_for_good_what_the_source_did_and_what_it_has_not(make_tea
     for place in ("moved.db", "again"):
         found = [problem["code"] for problem in line("-t", place, "check", "--json").json["findings"]]
         assert found.count("AUDIT_BROKEN") == 1
+
+
+def test_what_the_source_does_meanwhile_is_told_and_comes_with_the_next_run(pair: tuple[Team, Team]) -> None:
+    """Read at the source while it was copied, it waited in the copy, and nothing said so."""
+    source, target = pair
+
+    def meanwhile(what: str, _number: int) -> bool:
+        if what == "messages":
+            inbox.receive(Caller(source, "no"), agent="no")
+        return True
+
+    told = [warning for warning in _run(source, target, progress=meanwhile).warnings if "meanwhile" in warning]
+    assert len(told) == 1
+    assert "run the migration again" in told[0]
+    again = _run(source, target)
+    assert not [warning for warning in again.warnings if "meanwhile" in warning]
+    assert inbox.receive(Caller(target, "no"), agent="no").messages == ()
