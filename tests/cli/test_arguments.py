@@ -111,14 +111,6 @@ def test_help_alone_is_the_overview_and_of_a_verb_its_usage(
     assert (refused.status, "send" in refused.json["hint"]) == (2, True)
 
 
-def test_one_setting_is_found_by_its_name_and_a_wrong_one_by_the_nearest(elsewhere: CommandLine) -> None:
-    shown = elsewhere.ok("help settings deliver").out
-    assert "agents[].deliver" in shown
-    assert "retention" not in shown
-    refused = elsewhere("help settings delivr --json")
-    assert "deliver" in refused.json["hint"]
-
-
 def test_its_example_is_read_without_a_finding() -> None:
     config = parse_settings(EXAMPLE.encode(), Path("/nowhere/messenger-config.yaml"))
     assert config.problems == ()

@@ -116,22 +116,10 @@ def test_what_names_no_question_or_no_option_is_refused(options: list[str], text
 
 
 SUMMARY = ("--summary", "one two three four five", "--content", "c")
-AGENT = {"TEAM_CONSOLE_AS": "task-manager"}
 
 
 def plan(team: CommandLine) -> str:
     return team.ok("--as task-manager plan", *SUMMARY).out.strip()
-
-
-@pytest.mark.parametrize("human", ["ceo", "user"])
-@cases
-def test_an_agent_does_not_rise_to_a_human(team: CommandLine, human: str, verb: tuple[str, ...]) -> None:
-    request = plan(team)
-    refused = team("--as", human, verb[0], request, *verb[1:], "--json", env=AGENT)
-    assert (refused.status, refused.json["error"]) == (1, "ACTOR_BOUND")
-    assert "task-manager" in refused.json["message"]
-    (row,) = team.ok("requests --json").json["requests"]
-    assert row["state"] == "open"
 
 
 def unnamed(folder: Path, *words: str) -> tuple[int, str]:
@@ -210,18 +198,3 @@ def test_a_line_of_history_has_the_year_that_was_written_or_none(team: CommandLi
     lines = team("history", env={"TZ": zone}).out.splitlines()
     assert [line[1 : 1 + len(shown)] for line, shown in zip(lines, YEARS.values(), strict=True)] == list(YEARS.values())
     assert {line.index("]") for line in lines} == {20}
-
-
-def test_a_queue_without_settings_says_who_leads_and_what_makes_them(tmp_path: Path) -> None:
-    """Its own program wrote it for a lead that the human is not yet."""
-    asked = "payload: {request_id: r1, summary: Do the thing in steps, content: '1. a'}"
-    entry = f"- message_id: m1\n  type: plan_approval_request\n  from: pm\n  to: ceo\n  {asked}\n"
-    (tmp_path / "message-queue.yaml").write_text(f"messages:\n{entry}")
-    command = CommandLine(tmp_path)
-    assert f"settings   none, so user leads; 'team-console init {tmp_path}' makes them" in command("status").out
-    refused = command("approve", "r1", "--as", "ceo")
-    assert "ceo may not answer r1; it is for user" in refused.err
-    assert command("init", str(tmp_path)).status == 0
-    assert "settings " not in command("status").out
-    assert "1 thing needs ceo" in command("status").out
-    assert command("approve", "r1", "--as", "ceo").status == 0

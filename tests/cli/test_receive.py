@@ -116,39 +116,11 @@ def test_settings_that_are_lost_or_not_understood_are_warned_of(
     assert said in receive(busy, capfd)
 
 
-def test_a_message_in_drop_is_counted_and_taken_in_by_receive_and_deliver(team: CommandLine) -> None:
-    def drop(number: int, to: str) -> None:
-        folder: Path = team.folder / "drop"
-        folder.mkdir(exist_ok=True)
-        (folder / ".hidden").write_text(yaml.safe_dump(record(number, to=to)))
-        os.rename(folder / ".hidden", folder / f"{number}.yaml")
-
-    drop(1, "ceo")
-    status = team.ok("status --json").json
-    assert (status["dropped"], [need["message_id"] for need in status["needs"]]) == (1, ["MSG-1"])
-    assert "1 message waits to be taken in" in team.ok("status").out
-    assert [row["dropped"] for row in team.ok("roster --json").json["agents"] if row["name"] == "ceo"] == [1]
-    team.ok("deliver")
-    assert team.ok("status --json").json["dropped"] == 0
-    assert team.ok("inbox ceo --json").json["count"] == 1
+def test_a_message_in_drop_ends_a_wait(team: CommandLine) -> None:
+    folder = team.folder / "drop"
+    folder.mkdir()
     with team.running("receive --agent task-manager --wait 60 --json") as waiting:
-        drop(2, "task-manager")
+        (folder / ".hidden").write_text(yaml.safe_dump(record(2)))
+        os.rename(folder / ".hidden", folder / "2.yaml")
         out, _ = waiting.communicate(timeout=60)
     assert [load["message_id"] for load in json.loads(out)["messages"]] == ["MSG-2"]
-    drop(3, "file-manager")
-    team.ok("migrate . copy.db")
-    assert team.ok("inbox file-manager --json -t copy.db").json["count"] == 1
-
-
-PLAN = ("plan", "--as", "task-manager", "--summary", "Split the loader in two today", "--content", "1. Split")
-
-
-@cases
-def test_a_request_that_is_not_what_was_shown_is_not_answered(team: CommandLine, verb: tuple[str, ...]) -> None:
-    request = team.ok(*PLAN).out.strip()
-    word = team.ok("show", request, "--json").json["seen"]
-    queue = team.folder / "message-queue.yaml"
-    queue.write_text(queue.read_text().replace("1. Split", "1. Delete"))
-    refused = team(verb[0], request, *verb[1:], "--seen", word, "--json")
-    assert (refused.status, refused.json["error"], refused.json["changed"]) == (1, "INVALID_REQUEST_ID", True)
-    assert team.ok("decisions --json").json["count"] == 0

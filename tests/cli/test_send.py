@@ -22,15 +22,6 @@ def queue(team: CommandLine) -> list[dict[str, object]]:
     return list(yaml.safe_load((team.folder / "message-queue.yaml").read_text(encoding="utf-8"))["messages"] or [])
 
 
-@cases
-def test_several_recipients_get_one_record_each(to: tuple[str, ...], team: CommandLine) -> None:
-    result = team.ok("send", *to, "--summary", SUMMARY, "--content", "?", "--json").json
-    assert [row["recipient"] for row in result["deliveries"]] == ["task-manager", "file-manager"]
-    records = queue(team)
-    assert [record["to"] for record in records] == ["task-manager", "file-manager"]
-    assert len({record["broadcast_id"] for record in records}) == 1
-
-
 def test_content_comes_from_standard_input_byte_for_byte(team: CommandLine) -> None:
     text = "第一行\n  indented: 'quoted' # not a comment\n\nlast line\n"
     team.ok("send --to task-manager --summary", SUMMARY, "--content", "-", stdin=text)

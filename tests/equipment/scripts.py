@@ -85,7 +85,7 @@ class Script:
     def value(self, word: str) -> str:
         """What a word stands for: itself, or a field of what was kept."""
         name, *place = word.split(".")
-        if not place or name not in self.kept:
+        if not name or not place or name not in self.kept:
             return word
         found = self.kept[name]
         return str(found_at(found if place[0] in found else (found.get("messages") or found["requests"])[0], place))

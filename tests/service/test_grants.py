@@ -169,13 +169,6 @@ def test_an_unsigned_question_back_is_none_in_a_signed_team(team_folder: Command
     assert office.ok("--as", "ceo", "requests", "--json").json["requests"][0]["talk"] == []
 
 
-def test_a_remark_on_no_line_is_refused(team_folder: CommandLine) -> None:
-    request = team_folder.ok("--as task-manager plan --content", PLAN).out.strip()
-    for remark in ("x", "99:y", "1: "):
-        assert team_folder("--as ceo reject", request, "--remark", remark).status in (1, 2)
-    assert team_folder.ok("--as ceo requests --json").json["requests"][0]["state"] == "open"
-
-
 @pytest.fixture
 def team_folder(make_team: Callable[..., CommandLine]) -> CommandLine:
     return make_team("task-manager", "file-manager")

@@ -241,21 +241,3 @@ def test_every_door_says_the_same(
             assert (said.status, said.json.get("error", "")) == (1 if code else 0, code), said
             if code == DECIDED:
                 assert (said.json["answered_at"], said.json["answered_by"]) == (row["answered_at"], row["answered_by"])
-
-
-def test_the_roster_that_check_asks_for_goes_to_exactly_the_residents(team: Team) -> None:
-    sent = team.run.ok("roster", "--send", "--json").json
-    assert [row["recipient"] for row in sent["deliveries"]] == ["master", "debugger"]
-    got = team.run.ok("receive", "--agent", "debugger", "--json").json["messages"]
-    roster = json.loads(got[0]["payload"]["content"].partition(": ")[2])["roster"]
-    assert (roster["slaves"], roster["temps"]) == (["slave-batch-1", "slave-batch-2"], ["temp-1"])
-    assert team.run("--as", "debugger", "roster", "--send", "--json").json["error"] == "NOT_PERMITTED"
-
-
-def test_a_yes_to_the_older_of_two_orders_stops_the_agent(team: Team) -> None:
-    older, newer = team.stop(), team.stop()
-    team.run.ok("--as", "debugger", "approve", older)
-    states = {row["request_id"]: row["state"] for row in team.run.ok("requests", "--json").json["requests"]}
-    assert (states[older], states[newer]) == ("approved", "withdrawn")
-    roster = {row["name"]: row["state"] for row in team.run.ok("roster", "--json").json["agents"]}
-    assert roster["debugger"] == "stopped"

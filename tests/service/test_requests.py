@@ -14,11 +14,9 @@ from team_console.store.model.message import Message, new_record
 from team_console.store.model.schedule import MAX_LEASE, is_due, is_held
 from team_console.store.protocol.verdicts import EVIDENCE, Face, Seen, digest_of, seen_of
 from team_console.store.service import requests, sending
-from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import still_needed
 from team_console.store.service.inbox import acknowledge, receive
 from team_console.store.service.questions import live_question
-from team_console.store.service.requests import submit_plan
 
 from tests.console.conftest import rewrite
 from tests.equipment.asking import refusal
@@ -107,12 +105,6 @@ def test_everything_shown_is_in_the_digest_and_little_of_it_is_kept(team: Memory
 
 
 PLAN, RESPONSE = "plan_approval_request", "plan_approval_response"
-
-
-def plan_of(caller: Caller, clock: FakeClock, text: str) -> str:
-    """Hand in a plan_of; its request id."""
-    clock.advance(1)
-    return str(submit_plan(caller, content=text, summary="A plan_of of five words").request_id)
 
 
 def kept(messages: tuple[Message, ...], leaving: list[str]) -> frozenset[str]:
