@@ -90,7 +90,7 @@ async def test_no_field_of_a_request_steers_the_screen(team: MemoryTeam, size: t
     ask(team, hostile, given, **more)
     ask(team, "Edit", {"file_path": hostile, "old_string": "", "new_string": hostile}, before=None, **more)
     ask(team, "Write", {"file_path": hostile, "content": hostile}, before=hostile[::-1], **more)
-    options = [{"label": text, "description": hostile} for text in texts]
+    options = [{"label": f"{text} or so", "description": hostile} for text in texts]
     question(team, {"question": hostile, "header": hostile, "options": options, "multiSelect": True})
     plan(team, modes=tuple(texts))
     async with opened(team, size=size) as desk:
