@@ -54,11 +54,11 @@ class Edged(_Widget):
             parts.append((shown, _style(tone)))
             left -= cell_len(shown)
         title = Content.assemble(before, *parts, " ") if parts else Content("")
-        gap = Content.styled(edge * max(0, room - end - title.cell_length), ink) if right else Content("")
-        ends = Content.assemble(" ", *((text, _style(tone)) for text, tone in right), " ") if right else Content("")
-        written = Content.assemble(title, gap, ends)
-        if self.border_title != written:
-            self.border_title = written
+        if right:
+            gap = Content.styled(edge * max(0, room - end - title.cell_length), ink)
+            title = Content.assemble(title, gap, " ", *((text, _style(tone)) for text, tone in right), " ")
+        if self.border_title != title:
+            self.border_title = title
 
 
 def _style(tone: str) -> str:

@@ -181,6 +181,7 @@ class Form(GatedPanel, Generic[ResultT]):
     Attributes:
         closed: Takes the result once the form is closed, None where nothing was done; whoever asks sets it.
         editor: Lets the human edit a text, in a file whose name ends so, and gives it back; may raise `TeamError`.
+        words: The words that go with the answer; None where there are none.
         draft: What its fields begin with.
     """
 
@@ -226,6 +227,7 @@ class Form(GatedPanel, Generic[ResultT]):
         about: str,
         verb: str = "",
         *,
+        words: Ask | None = None,
         draft: Draft | None = None,
         on_draft: Callable[[Draft], None] | None = None,
     ) -> None:
@@ -234,6 +236,7 @@ class Form(GatedPanel, Generic[ResultT]):
         self._title, self._verb = title, verb
         self.closed: Callable[[ResultT | None], object] = lambda result: None
         self.editor: Callable[[str, str], str] | None = None
+        self.words = words
         self.draft: Draft = draft or {}
         self._on_draft = on_draft
         self._outcome = ""
@@ -271,8 +274,8 @@ class Form(GatedPanel, Generic[ResultT]):
         return ()
 
     def first_field(self) -> Widget:
-        """Return what has the focus first; the form itself where no letter is text yet."""
-        return self
+        """Return what has the focus first: words that are needed, else the form itself, where no letter is text."""
+        return self.query_one("#words") if self.words is not None and self.words.required else self
 
     def terms(self) -> object:
         """Return what enter would do now, apart from words that are typed: enter counts once the terminal shows it."""

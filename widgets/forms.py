@@ -248,7 +248,6 @@ class Prompt(Form[ResultT]):
         act: Callable[[Answered], ResultT],
         *,
         ways: Sequence[Choice],
-        words: Ask | None = None,
         second: Ask | None = None,
         says_enough: bool = False,
         foresee: Callable[[str], str] | None = None,
@@ -263,7 +262,6 @@ class Prompt(Form[ResultT]):
             about: Safe text that says what is decided, exactly.
             act: Takes the decision, in a thread.
             ways: How it may be answered; a single one is not asked about.
-            words: The words that go with it; one line says what is done and not what the asker reads.
             second: A line beside the words, such as a suggestion or a name.
             says_enough: Whether something goes along that says enough, so that a refusal needs no words.
             foresee: Says in safe lines what will happen, given what stands in the second line.
@@ -273,7 +271,7 @@ class Prompt(Form[ResultT]):
         """
         super().__init__(title, about, **more)
         self._whole = whole
-        self._act_on, self._ways, self._words, self._second = act, tuple(ways), words, second
+        self._act_on, self._ways, self._second = act, tuple(ways), second
         self._says_enough, self._foresee, self._part = says_enough, foresee, part
         self._edited = self.draft.get("edited") or (part.text if part is not None else "")
         self._foreseen = Words(classes="form--note")
@@ -295,7 +293,7 @@ class Prompt(Form[ResultT]):
 
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form in words."""
-        way, words = self._way, self._words
+        way, words = self._way, self.words
         decides = words is not None and words.kind is FieldKind.NOTE
         keys = [f"enter {way.verb.lower() if decides and not self._is_edited else 'confirm'}"]
         if words is not None and words.closed:
@@ -318,8 +316,8 @@ class Prompt(Form[ResultT]):
             yield Excerpt(*self._difference(), most=MOST_LINES, id="asked", token=self._edited_token())
         if len(self._ways) > 1:
             yield self.row(Ask("way", "answer", FieldKind.ONE, [way.line for way in self._ways], default=(0,)))
-        if self._words is not None:
-            yield self.row(self._words)
+        if self.words is not None:
+            yield self.row(self.words)
         if self._second is not None:
             yield self.row(self._second)
         if self._foresee is not None:
@@ -327,9 +325,7 @@ class Prompt(Form[ResultT]):
 
     def first_field(self) -> Widget:
         """Choose first where there is something to choose; type at once where words are needed."""
-        if len(self._ways) > 1:
-            return self.query_one("#way")
-        return self.query_one("#words") if self._words is not None and self._words.required else self
+        return self.query_one("#way") if len(self._ways) > 1 else super().first_field()
 
     def on_mount(self) -> None:
         """Say what will happen."""
@@ -353,7 +349,7 @@ class Prompt(Form[ResultT]):
         if "asked" in unread and not way.refuses:
             text = "not all of what you edited was shown yet; what was not read does not go back"
             raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
-        ask = self._words
+        ask = self.words  # one line says what is done, and is not read by the asker
         if ask is not None and ask.required and not words:
             hint = "Fill it in first." if ask.kind is FieldKind.LINE else "The asker reads it."
             raise TeamError(Code.MISSING_REASON, f"{ask.label}: nothing was typed", hint)
@@ -399,10 +395,10 @@ class Prompt(Form[ResultT]):
     def _show_way(self) -> None:
         """The button and the keys say what will happen."""
         self.show_verb(" as edited" if self._is_edited and not self._way.refuses else "")
-        if self._words is not None and not self._words.wanted:
+        if self.words is not None and not self.words.wanted:
             way = "why not; the agent reads it" if self._way.refuses else "if you like; the asker reads it"
             for note in self.query("#words").results(Note):
-                note.placeholder = Content("the asker reads it" if self._words.required else way)
+                note.placeholder = Content("the asker reads it" if self.words.required else way)
 
     @on(Field.Changed, "#second")
     def _look_ahead(self) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import first_of
 from team_console.widgets.document import Lines
-from team_console.widgets.fields import Ask
 from team_console.widgets.form import Excerpt, Form, Words
 from team_console.widgets.frames import Frames, Mark
 from team_console.widgets.text import Line, cell_len, crop_name, pad
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 
 ResultT = TypeVar("ResultT")
 _LONGEST_NAME, _KIND = 28, 11
@@ -62,20 +60,20 @@ class Many(Form[ResultT]):
         *,
         verb: str,
         unseen: Callable[[str], str],
-        words: Ask | None = None,
         notes: Sequence[str] = (),
+        **more: Any,
     ) -> None:
         """Make the form.
 
         Args:
             act: Takes the subjects that are meant and the words, in a thread.
             unseen: Subject -> what of it was not shown so far, safe text; empty when all of it was.
-            words: The words for all of them; None where there are none.
             notes: What is left alone and why, safe text.
+            more: As for `Form`.
         """
-        super().__init__("", "", verb)
+        super().__init__("", "", verb, **more)
         self._items, self._act_on, self._unseen = tuple(items), act, unseen
-        self._words, self._notes = words, tuple(notes)
+        self._notes = tuple(notes)
         self._name_width = min(_LONGEST_NAME, max((cell_len(item.who) for item in self._items), default=0))
         self._not_shown = Words(id="unseen", classes="form--note")
         self._list = Excerpt(most=8, id="items")
@@ -118,7 +116,7 @@ class Many(Form[ResultT]):
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form in words."""
         keys = [f"enter {self.verb().lower()}"]
-        if self._words is not None and self._words.closed:
+        if self.words is not None and self.words.closed:
             keys.append("n with a note")
         if self._left:
             keys.append("PgDn shows more")
@@ -129,16 +127,12 @@ class Many(Form[ResultT]):
         yield self._list
         if self._notes:
             yield Words("\n".join(self._notes), classes="form--note")
-        if self._words is not None:
-            yield self.row(self._words)
+        if self.words is not None:
+            yield self.row(self.words)
 
     def below(self) -> ComposeResult:
         """Yield the warning on items that were never shown whole."""
         yield self._not_shown
-
-    def first_field(self) -> Widget:
-        """Type where there is something to type."""
-        return self.query_one("#words") if self._words is not None and self._words.required else self
 
     def on_mount(self) -> None:
         """List them."""
@@ -150,7 +144,7 @@ class Many(Form[ResultT]):
         if not subjects:
             text = "none of them was shown whole; what was not read is not decided together with others"
             raise TeamError(Code.MISSING_CONTENT, text, "esc, open each and read it to its end.")
-        if self._words is not None and self._words.required and not words:
+        if self.words is not None and self.words.required and not words:
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; each asker reads it.")
         return lambda: self._act_on(subjects, words)
 

@@ -164,8 +164,12 @@ def _versions(earlier: Iterable[RequestRow], now: datetime) -> Iterator[Line]:
 
 def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
     is_yes = parse_message(message).approve
-    word, tone = ("✗ rejected", "bad") if is_yes is False else ("✓ approved", "good")
-    word = "✓ answered" if is_yes is None or (is_yes and row.kind is RequestKind.QUESTION) else word
+    if is_yes is None or (is_yes and row.kind is RequestKind.QUESTION):
+        word, tone = "✓ answered", "good"
+    elif is_yes:
+        word, tone = "✓ approved", "good"
+    else:
+        word, tone = "✗ rejected", "bad"
     stands = message is row.verdict
     return (
         (word, tone if stands else "muted"),

@@ -111,11 +111,11 @@ def _style(app: App[object], tone: Tone | None, background: Color | None) -> Sty
     return Style(
         color=front.rich_color if front is not None else None,
         bgcolor=back.rich_color if back is not None and not plain else None,
-        bold=True if tone.bold else None,
-        italic=True if tone.italic else None,
-        underline=True if tone.underline else None,
+        bold=tone.bold or None,
+        italic=tone.italic or None,
+        underline=tone.underline or None,
         dim=True if front is not None and front.ansi is not None and "%" in variables.get(tone.front, "") else None,
-        reverse=True if plain else None,
+        reverse=plain or None,
     )
 
 

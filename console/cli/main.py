@@ -393,18 +393,15 @@ def find_verb(name: str) -> Verb:
 
 def parser_for(verb: Verb | None) -> Parser:
     """Return a parser that knows the global flags and, with a verb, its own options."""
-    command = verb.command if verb is not None else None
-    parser = Parser(
-        prog=f"{PROGRAM} {verb.name}" if verb else PROGRAM,
-        description=command.description if command else None,
-        epilog=command.epilog if command else None,
-        allow_abbrev=False,
-        formatter_class=HelpFormatter,
-    )
-    for item in command.arguments if command else ():
-        group = parser.add_mutually_exclusive_group() if isinstance(item, tuple) else parser
-        for one in item if isinstance(item, tuple) else (item,):
-            _add_argument(group, one)
+    parser = Parser(prog=PROGRAM, allow_abbrev=False, formatter_class=HelpFormatter)
+    if verb is not None:
+        command = verb.command
+        parser.prog += f" {verb.name}"
+        parser.description, parser.epilog = command.description, command.epilog
+        for item in command.arguments:
+            group = parser.add_mutually_exclusive_group() if isinstance(item, tuple) else parser
+            for one in item if isinstance(item, tuple) else (item,):
+                _add_argument(group, one)
     everywhere = parser.add_argument_group("everywhere")
     for one in EVERYWHERE:
         _add_argument(everywhere, one)

@@ -289,20 +289,23 @@ def outcome_lines(outcome: RequestRow) -> Iterator[str]:
     payload = outcome.verdict.payload if outcome.verdict is not None else {}
     answers = answers_of(payload)
     if outcome.state == "answered" and answers:
-        (only, *more_of_them) = answers.values()
-        yield from only if not more_of_them else (f"{text} {joined(words)}" for text, words in answers.items())
         notes = notes_of(payload)
-        yield from (
-            f"note: {words}" if not more_of_them else f"note on {text} {words}" for text, words in notes.items()
-        )
+        if len(answers) == 1:
+            yield from next(iter(answers.values()))
+            yield from (f"note: {words}" for words in notes.values())
+        else:
+            yield from (f"{text} {joined(words)}" for text, words in answers.items())
+            yield from (f"note on {text} {words}" for text, words in notes.items())
         return
-    more = [str(payload["mode"])] if outcome.state == "approved" and payload.get("mode") else []
-    head = outcome.state + (f", in mode {more[0]}" if more else "")
-    words = f": {outcome.reason}" if outcome.reason else ""
+    head = str(outcome.state)
+    if outcome.state == "approved" and payload.get("mode"):
+        head += f", in mode {payload['mode']}"
+    if outcome.reason:
+        head += f": {outcome.reason}"
     if remarks_in(payload):  # each on a line of its own, for a model to follow
-        yield from fenced(f"{head}{words}", "")
+        yield from fenced(head, "")
     else:
-        yield f"{head}{words}"
+        yield head
     if outcome.state == "approved" and outcome.verdict is not None:
         yield from approval_lines(outcome.verdict)
 

@@ -79,12 +79,13 @@ class Around:
     def count_down(self) -> None:
         """Show the pending decisions and the seconds left, again each second while one is pending."""
         last = self._pending.last
-        words = safe_line(last.pending.words, 200) if last is not None else ""
-        more = len(self._pending) - len(last.pending.writes) if last is not None else 0
-        seconds = max(0, round(last.due - monotonic())) if last is not None else 0
-        self.undo.show(words, seconds, more=more)
-        if last is not None and self._counting is None:
+        if last is None:
+            self.undo.show("", 0)
+            if self._counting is not None:
+                self._counting.stop()
+                self._counting = None
+            return
+        more = len(self._pending) - len(last.pending.writes)
+        self.undo.show(safe_line(last.pending.words, 200), max(0, round(last.due - monotonic())), more=more)
+        if self._counting is None:
             self._counting = self.undo.set_interval(1.0, self.count_down)
-        elif last is None and self._counting is not None:
-            self._counting.stop()
-            self._counting = None

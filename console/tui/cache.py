@@ -74,9 +74,9 @@ class ScreenCache(Struct):
         painted = self.painted.get(token, Painted())
         if painted.is_whole:
             return ""
-        return (
-            "not shown yet" if painted.shown is None else f"shown {len(painted.text):,} of {painted.text_lines:,} lines"
-        )
+        if painted.shown is None:
+            return "not shown yet"
+        return f"shown {len(painted.text):,} of {painted.text_lines:,} lines"
 
     def keep_painted(self, detail: Detail) -> None:
         """Keep what was on the screen, here and in the other lists: the most that was painted of each request."""

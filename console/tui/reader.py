@@ -101,8 +101,10 @@ class StoreReader:
 
     def first_if_read(self) -> ReadResult | None:
         """Return the first reading if it is finished; None when somebody would have to wait for it."""
-        is_there = self._first is not None and self._first.done() and self._first.exception() is None
-        return self._first.result() if self._first is not None and is_there else None
+        first = self._first
+        if first is None or not first.done() or first.exception() is not None:
+            return None
+        return first.result()
 
     def read(self) -> ReadResult:
         """Read the store and bring the view up to date; only what changed costs.

@@ -32,7 +32,7 @@ from team_console.store.views.roster import MODES
 from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.store.views.search import Searchable, message_found
 from team_console.widgets.detail import Detail
-from team_console.widgets.document import Block, Document, Heading, Lines
+from team_console.widgets.document import Block, Document, Heading, Lines, one_line
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.row_list import RowList
 from team_console.widgets.rows import decision_words, kind_name, kind_word, row_lines, row_title
@@ -330,13 +330,14 @@ class AgentsPane(Pane[Message]):
             self._show_roster_title()
 
     def _show_roster_title(self) -> None:
-        view = self.listing.situation.view
-        unread = sum(row.unread for row in self.listing.situation.roster)
-        count = f"* {len(self.roster.marks):,} marked" if self.roster.marks else ""
-        number = f" · {sum(row.name != self.listing.me for row in self.roster.rows):,}" if view is not None else ""
-        words: Line = ((f"   {count}", "warn"),) if count else ()
-        right: Line = ((f"{unread:,} unread", "muted"),) if unread and not count else ()
-        self.roster.set_title(((f"Agents{number}", ""), *words), right)
+        title, marked, situation = "Agents", len(self.roster.marks), self.listing.situation
+        if situation.view is not None:
+            title += f" · {sum(row.name != self.listing.me for row in self.roster.rows):,}"
+        if marked:
+            self.roster.set_title(((title, ""), (f"   * {marked:,} marked", "warn")))
+            return
+        unread = sum(row.unread for row in situation.roster)
+        self.roster.set_title(((title, ""),), ((f"{unread:,} unread", "muted"),) if unread else ())
 
     def seek_agent(self, name: str) -> None:
         """Put the roster's cursor on an agent, now or once it is there."""
@@ -617,11 +618,14 @@ def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, around:
     blocked = page.blocked
     if page.verdicts or blocked is not None:
         yield Heading("decided")
-        words = ", ".join(f"{number:,} {state}" for state, number in page.verdicts)
-        waits = f"waited for a human {span(blocked.total)} in all" if blocked is not None else ""
-        usual = f"median {span(blocked.median)}" if blocked is not None and blocked.median is not None else ""
-        now_waits = f"now for {span(blocked.now)}" if blocked is not None and blocked.now is not None else ""
-        yield Lines(((((" · ".join(filter(None, (words, waits, usual, now_waits)))), ""),),))
+        words = [", ".join(f"{number:,} {state}" for state, number in page.verdicts)]
+        if blocked is not None:
+            words.append(f"waited for a human {span(blocked.total)} in all")
+            if blocked.median is not None:
+                words.append(f"median {span(blocked.median)}")
+            if blocked.now is not None:
+                words.append(f"now for {span(blocked.now)}")
+        yield one_line(" · ".join(filter(None, words)))
 
 
 def _ran_line(call: ToolCall) -> Line:

@@ -254,9 +254,10 @@ class HealthListing(Listing[Row]):
         """Return what is known where no line of the trail could be read: it is lost, or nobody ever wrote."""
         more = "Every write action of team-console leaves a line. Restore the file if there was one."
         snapshot = self.situation.snapshot
-        if snapshot is not None and any(problem.code == FOREIGN_TEAM for problem in snapshot.problems):
+        codes = {problem.code for problem in snapshot.problems} if snapshot is not None else set()
+        if FOREIGN_TEAM in codes:
             return Vital("audit", "○", "muted", "another program keeps this team, and no record of it")
-        if snapshot is not None and any(problem.code == KEPT_PRIVATE for problem in snapshot.problems):
+        if KEPT_PRIVATE in codes:
             return Vital("audit", "○", "muted", "is kept private by the user who runs the team")
         if snapshot is not None and snapshot.messages:
             return Vital("audit", "△", "warn", "no line is on record, though there are messages", more)

@@ -420,10 +420,11 @@ class NeedsPane(Pane[ActionItem]):
 
     def selection(self) -> Selection:
         """See `Pane.selection`; a row that stands for several requests is as good as marks on them."""
-        row, listed = self.rows.cursor_row, self.listing.items_of(self.rows.rows)
-        selection = replace(super().selection(), listed=listed) if row is not None else super().selection()
-        asked = self.listing.alike_permissions(row) if row is not None else ()
-        return replace(selection, marked=len(asked)) if asked and not selection.marked else selection
+        row, selection = self.rows.cursor_row, super().selection()
+        if row is None:
+            return selection
+        marked = selection.marked or len(self.listing.alike_permissions(row))
+        return replace(selection, listed=self.listing.items_of(self.rows.rows), marked=marked)
 
     def snooze(self) -> tuple[int, float]:
         """Put the chosen items aside for a while; returns how many, and after how many seconds the first is back."""

@@ -162,5 +162,8 @@ class DetailPresenter:
     @property
     def newer(self) -> str:
         """Id of the version that took the place of what is read while it was; empty when none did."""
-        now = row_now(self._request_read, self._host.listing.situation.view) if self._request_read is not None else None
-        return now.superseded_by or "" if now is not None and now.state is RequestState.SUPERSEDED else ""
+        read = self._request_read
+        now = row_now(read, self._host.listing.situation.view) if read is not None else None
+        if now is None or now.state is not RequestState.SUPERSEDED:
+            return ""
+        return now.superseded_by or ""
