@@ -42,12 +42,13 @@ def do_check(call: Call) -> int:
       team-console check
       team-console check --heal"""
     from team_console.console.clients.join import gate_problems  # 20 ms, and only here
+    from team_console.store.service.signing import authority_problems  # what writes, as in `_repaired`
 
     healed = _repaired(call)
     snapshot = watched(call.team, whole=True)
     broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
     truth = assess(snapshot, call.team.clock())
-    problems = [*snapshot.problems, *broken]
+    problems = [*snapshot.problems, *broken, *authority_problems(call.team, snapshot)]
     locked = truth.reason(State.LOCKED)  # everything else that is the matter is a finding already
     if locked is not None and snapshot.holder is not None:
         held = f"the lock is held {locked.text}"

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import AUDIT_LOST, KEPT_PRIVATE, Snapshot, Team
 from team_console.store.model.errors import Problem
+from team_console.store.service.signing import authority_problems
 from team_console.store.views.history import UNREADABLE, HistoryPage, newest_archived
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
@@ -163,7 +164,8 @@ class StoreReader:
     def _update(self, snapshot: Snapshot) -> View:
         if self._projection is None:
             self._projection = Projection(self._me)
-        seen = replace(snapshot, problems=(*snapshot.problems, *self._archive_problems), beyond=self._team.beyond())
+        problems = (*snapshot.problems, *self._archive_problems, *authority_problems(self._team, snapshot))
+        seen = replace(snapshot, problems=problems, beyond=self._team.beyond())
         history = self._new_history.messages if self._new_history is not None else ()
         now, began = self._team.clock(), process_time()
         view = self._projection.update(seen, now, history, complete=self._archives_complete)

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Snapshot, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.home import state_folder
@@ -396,6 +396,22 @@ def _unvouched(config: TeamConfig, human: Human, recorded: RecordedFacts | None)
     """Return the fingerprints of those keys that count and that no signature on the trail vouches for."""
     keys = keys_of(config, human, recorded)
     return [fingerprint(key) for key in (human.keys if keys is None else (key for key, _ in keys.unsigned))]
+
+
+def authority_problems(team: Team, snapshot: Snapshot) -> tuple[Problem, ...]:
+    """Return the finding that the settings name another authority than this user knows; none while they are lost,
+    which is a finding by itself.
+
+    Where the trail was lost, too, a verdict that nobody signed counts by such settings, and nothing in the team tells.
+    """
+    known = known_authority(team) if snapshot.is_known and not snapshot.config.lost else None
+    what = authority_change(known, snapshot.config, snapshot.recorded) if known is not None else ""
+    # guard: other-authority-told
+    if not what:
+        return ()
+    text = f"the settings {what}, since you last signed a verdict in this team; decisions since then may be nobody's"
+    hint = "If that is your wish: team-console check --accept-settings. Else put the settings back."
+    return (Problem("AUTHORITY_CHANGED", "error", "settings", text, hint),)
 
 
 def refuse_other_authority(team: Team, config: TeamConfig) -> None:

@@ -11,7 +11,7 @@ import yaml
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
-from team_console.store.service.signing import accept_keys, accept_settings
+from team_console.store.service.signing import accept_keys, accept_settings, authority_problems
 from team_console.store.views.rows import Flag
 from team_console.store.views.status import view_of_team
 
@@ -190,6 +190,20 @@ def test_after_a_lost_trail_nothing_is_decided_under_another_authority(case: Cas
     if case.team.config().lost:  # the write of alice put the others on record, and these ask less than they do
         accept_settings(case.ceo)
     case.decide(asked)
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_another_authority_is_told_before_anybody_decides(case: Case, name: str) -> None:
+    """Approved, said every list, of a verdict that nobody had signed."""
+    lose_the_trail(case)
+    case.place.write_settings(OTHERWISE[name])
+    case.reopen()
+    (problem,) = authority_problems(case.team, case.team.snapshot())
+    assert (problem.code, problem.severity) == ("AUTHORITY_CHANGED", "error")
+    assert "since you last signed a verdict in this team" in problem.message
+    case.place.write_settings(TRUE)
+    case.reopen()
+    assert authority_problems(case.team, case.team.snapshot()) == ()
 
 
 def test_no_other_key_confirms_it(case: Case) -> None:
