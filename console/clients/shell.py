@@ -29,7 +29,7 @@ from team_console.console.clients.shell_programs import (
     program_of,
     script_of,
     started_by,
-    text_printed,
+    texts_printed,
 )
 from team_console.console.clients.shell_tree import TextParser
 from team_console.console.clients.shell_values import (
@@ -210,15 +210,17 @@ class _Reader:
     def _set_read(self, words: list[str], noted: CommandInText) -> None:
         """Set the variables of `read` or `mapfile`: behind its options and names stands the text that it reads."""
         names = [word for word in words[behind_options_of_read(words) : -1] if word.isidentifier()] or ["REPLY"]
-        lines = words[-1].split("\n")[:_MOST_LINES]
+        lines = [words[-1]] if "-d" in words else words[-1].split("\n")[:_MOST_LINES]
         if words[0] != "<read":
             self._variables.add(names, BETWEEN_FIELDS.join(lines))
             for number, line in enumerate(lines):
                 self._variables.add([f"{name}[{number}]" for name in names], line)
         marks = "".join(self._variables["IFS"])
+        is_list = any(re.match(r"-\w*a$", word) for word in words)
         is_known = UNKNOWN not in f"{words[-1]}{marks}" and "-d" not in words
         for line in lines:
-            fields = re.split(f"[{re.escape(marks)}]+", line.strip(), maxsplit=len(names) - 1) if names[1:] else [line]
+            fields = re.split(f"[{re.escape(marks)}]+", line.strip(), maxsplit=0 if is_list else len(names) - 1)
+            fields = [BETWEEN_FIELDS.join(fields)] if is_list else fields if names[1:] else [line]
             for number, name in enumerate(names):
                 self._variables.add((name, f"{name}[]"), fields[number] if number < len(fields) else "")
                 self._variables.add((name, f"{name}[]") if not is_known else (), UNKNOWN)
@@ -237,10 +239,11 @@ class _Reader:
             self._waiting.append(noted.starts(words))
 
     def _print(self, command: list[str], noted: CommandInText) -> None:
+        kept, words = list(noted.outputs), command
         if command[:2] == ["printf", "-v"]:
-            self._variables.add(command[2:3], text_printed(["printf", *command[3:]]))
-        else:
-            self._variables.add(noted.outputs, text_printed(command))
+            kept, words = command[2:3], ["printf", *command[3:]]
+        for text in texts_printed(words):
+            self._variables.add(kept, text)
 
     def _print_files(self, command: list[str], noted: CommandInText) -> None:
         for name in [_content(file, noted) for file in command[1:]] or [noted.reads]:

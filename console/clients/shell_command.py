@@ -11,6 +11,9 @@ from team_console.console.clients.shell_values import UNKNOWN
 WRITES_FILE = ">"
 """Stands for the program of a redirection into a file."""
 
+_HARMLESS = frozenset(("status", "log", "diff", "show", "add", "commit", "fetch", "pull", "blame", "ls-files"))
+"""Subcommands of git: what stands before one and is not known is an option, and no subcommand with that as its word."""
+
 
 class Command:
     """One command of a shell.
@@ -47,14 +50,15 @@ def _behind_names(words: Sequence[str], at: int, names: Sequence[str], *, may_gu
         return at
     at = subcommand_at(words, at)
     while at < len(words):
-        word = words[at]
-        if _may_be(word, names[0], may_guess=may_guess):
+        word, behind = words[at], subcommand_at(words, at + 1)
+        is_option = words[0] == "git" and "".join(words[behind : behind + 1]) in _HARMLESS
+        if _may_be(word, names[0], may_guess=may_guess and not is_option):
             end = _behind_names(words, at + 1, names[1:], may_guess=may_guess and word.strip(UNKNOWN) != "")
             if end:
                 return end
         if word[:1] != UNKNOWN:
             return 0
-        at = subcommand_at(words, at + 1)  # what is not known may be an option, or nothing
+        at = behind  # what is not known may be an option, or nothing
     return 0
 
 

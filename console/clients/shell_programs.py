@@ -348,7 +348,8 @@ def started_by(words: list[str]) -> Iterator[Started]:
     for path, at in _paths(words):
         yield from _behind_option(path, words, at)
         if path in _TEXT_STARTERS:
-            yield " ".join(words[_command_at(words, at, _TEXT_STARTERS[path], is_text=True) :])
+            texts = words[_command_at(words, at, _TEXT_STARTERS[path], is_text=True) :]
+            yield "".join(texts[:1]) if path == "trap" else " ".join(texts)
         # `command -v` only looks for the program.
         if path in _STARTERS and not (path == "command" and words[1:2] and re.match(r"-p*[vV]", words[1])):
             start = _command_at(words, at, _STARTERS[path])
@@ -478,15 +479,15 @@ _MOST_ROUNDS = 64
 """How often `printf` is taken to use its format again for further words."""
 
 
-def text_printed(words: Sequence[str]) -> str:
-    """Return what `echo` or `printf` prints, as far as a text for a shell needs it."""
+def texts_printed(words: Sequence[str]) -> list[str]:
+    """Return what `echo` or `printf` may print, as far as a text for a shell needs it: shells differ in escapes."""
     rest = [word for word in words[1:] if re.match(r"-[neE]+$", word) is None]
     text = " ".join(rest)
     if words[0] == "printf" and rest:
         given, used = rest[1:], len(_DIRECTIVE.findall(rest[0]))
         rounds = [given[at : at + used] for at in range(0, max(len(given), 1), used)] if used else [[]]
         text = "".join(_formatted(rest[0], words) for words in rounds[:_MOST_ROUNDS])
-    return text.replace("\\n", "\n").replace("\\t", " ")
+    return [text, text.replace("\\n", "\n").replace("\\t", " ")]
 
 
 def _formatted(form: str, given: Sequence[str]) -> str:

@@ -25,10 +25,14 @@ _MOST_HERE_DOCUMENTS = 100
 """Here-documents, and what only looks like one, altogether."""
 _JOINED_BEGINNING = re.compile(r"^[ \t]*(?:\\\n[ \t]*)+", re.MULTILINE)
 """Joined lines of which the first is empty: the grammar would join them with the line before."""
-_COPROC = re.compile(r"(?<![^\s;&|(])coproc[ \t]+(?:[A-Za-z_]\w*[ \t]+)?(?=[{(])")
-"""Begins a block that the grammar does not know as one."""
+_BEFORE_BLOCK = re.compile(
+    r"(?<![^\s;&|(])(?:(?:!|time(?:[ \t]+-p)?|coproc(?:[ \t]+[A-Za-z_]\w*)?)[ \t]+){1,4}(?=[{(])"
+)
+"""Words before a block that the grammar does not know there."""
 _HERE_DOCUMENT = re.compile(r"(?<!<)<<(-?)(?![<=])[ \t]*((?:\\.|'[^'\n]*'|\"[^\"\n]*\"|[^\s;&|<>()'\"\\])+)")
 _LEFT = "heredoc_redirect"
+_END = "\4"
+"""Ends a here-document, since no line of one is this."""
 _PARSERS: list[Any] = []
 
 
@@ -54,6 +58,19 @@ def _extension(package: str) -> Any:
     return module
 
 
+def expansions_in(document: str) -> list[str]:
+    """Return what is expanded in a here-document that is not quoted; all of it where that cannot be told."""
+    if len(document) > _LARGEST:
+        return [document]
+    source = _encoded(f"cat <<{_END}\n{document}\n{_END}\n")
+    root = parse(source).root_node
+    body = next((node for node in _nodes_in(root) if node.type == "heredoc_body"), None)
+    if root.has_error:
+        return [document]
+    parts = body.named_children if body is not None else []
+    return [_text_of(source, node) for node in parts if node.type != "heredoc_content"]
+
+
 class ParsedText:
     """A text for a shell and its tree.
 
@@ -69,12 +86,17 @@ class ParsedText:
     def __init__(self, number: int, source: bytes, documents: dict[int, tuple[str, bool]]) -> None:
         self.number, self.source, self.documents = number, source, documents
         self.root = parse(source).root_node
-        self.redirections = [node for node in _nodes_in(self.root) if node.type in ("file_redirect", _LEFT)]
-        self.is_whole = not self.root.has_error and all(node.type != _LEFT for node in self.redirections)
+        nodes = [*_nodes_in(self.root)]
+        self.redirections = [node for node in nodes if node.type in ("file_redirect", _LEFT)]
+        # The grammar takes a here-string behind another redirection for a file, and its sign for an error.
+        wrong = [child for node in nodes if node.has_error for child in (node, *node.children) if _is_wrong(child)]
+        self.is_whole = all(self.text_of(node) == "<<" for node in wrong) and all(
+            node.type != _LEFT for node in self.redirections
+        )
 
     def text_of(self, node: Node) -> str:
         """Return what stands in the source for a node."""
-        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        return _text_of(self.source, node)
 
 
 class TextParser:
@@ -85,8 +107,15 @@ class TextParser:
 
     def parse(self, text: str) -> ParsedText | None:
         """Return the tree of a text; None where it would take too long."""
+        parsed = self._parsed(text)
+        if parsed is not None and not parsed.is_whole and "$((" in text:  # which may be a subshell in a substitution
+            again = self._parsed(text.replace("$((", "$( ("))
+            parsed = again if again is not None and again.is_whole else parsed
+        return parsed
+
+    def _parsed(self, text: str) -> ParsedText | None:
         text = _JOINED_BEGINNING.sub(lambda match: match[0].replace("\\\n", "  "), text)
-        text = _COPROC.sub(lambda match: " " * len(match[0]), text)
+        text = _BEFORE_BLOCK.sub(lambda match: " " * len(match[0]), text)
         plain: set[int] = set()  # operators that after all begin no here-document
         while True:
             source, documents = self._without_documents(text, plain)
@@ -143,6 +172,14 @@ class TextParser:
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "replace")
+
+
+def _is_wrong(node: Node) -> bool:
+    return node.is_error or node.is_missing
+
+
+def _text_of(source: bytes, node: Node) -> str:
+    return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
 def _nodes_in(root: Node) -> Iterator[Node]:

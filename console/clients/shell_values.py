@@ -43,7 +43,7 @@ class Variables(dict[str, list[str]]):
     """
 
     def __init__(self, budget: int, folder: str) -> None:
-        super().__init__(HOME=[os.path.expanduser("~")], PWD=[folder], IFS=[" "])
+        super().__init__(HOME=[os.path.expanduser("~")], PWD=[folder], IFS=[" "], MAKE=["make"])
         self.budget = budget
         self.has_news = self.takes_unknown = False
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from team_console.console.clients.shell_command import WRITES_FILE
 from team_console.console.clients.shell_programs import path_in
-from team_console.console.clients.shell_tree import ParsedText
+from team_console.console.clients.shell_tree import ParsedText, expansions_in
 from team_console.console.clients.shell_values import BETWEEN_FIELDS, LIST, QUOTED, SPLIT, UNKNOWN, Variables, use_of
 
 TYPE_CHECKING = False  # `typing` would cost each event 5 ms
@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 READS_FILE, SETS_EACH = "<", "for"
 """Stand for the programs of a redirection from a file, and of the beginning of a loop."""
 _INNER_SHELLS = frozenset(("subshell", "command_substitution", "process_substitution"))
-_STATEMENTS = frozenset(("pipeline", "redirected_statement", "command", "command_substitution"))
+_STATEMENTS = frozenset(("pipeline", "command", "command_substitution"))
 _RUN_BY_OTHERS = re.compile(r"(?:\w+_)?(?:COMMAND|EDITOR|PAGER|VISUAL|ASKPASS|EXTERNAL_DIFF)$|PS\d$")
 """Variables whose value other programs run."""
 _NAMING = re.compile(r"(?:declare|local|typeset) -\w*n")
 """Begins a declaration that makes a variable another name of one."""
+_DESCRIPTOR = re.compile(rb"(?<![^\s;&|()])(\d{1,3})(?:<<)?[<>]\Z")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r"\\([$`\"\\\n])")
+_ESCAPED_IN_DOCUMENT = re.compile(r"\\(?:\n|([$`\\]))")
 _ESCAPED_IN_BACKQUOTES = re.compile(r"\\([$`\\])")
-_BACKQUOTED = re.compile(r"`((?:\\.|[^`\\])*)`", re.DOTALL)
+_BACKQUOTED = re.compile(r"(?<!\\)`((?:\\.|[^`\\])*)`", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{?(\w+|[@*])(\[[^\]]*\])?(:?[-=+?])?")
 _ANSI = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
@@ -51,7 +53,7 @@ class CommandInText:
 
     def starts(self, words: list[str]) -> CommandInText:
         """Return a command that this one starts, which reads and prints where this one does."""
-        return CommandInText(words, self.reads, self.outputs, self.folder, self.depth + 1)
+        return CommandInText(words, self.reads, self.outputs, self.folder, self.depth)
 
 
 class TextWalk:
@@ -76,7 +78,7 @@ class TextWalk:
         """
         kind, folder, outer = node.type, self.folder, self._outer
         reads, outputs = self._streams_of(node, reads, outputs)
-        self._note_backquotes(node, reads)
+        self._note_backquotes(node, reads, outputs)
         children = [child for child in node.children if child.child_count]
         for number, child in enumerate(children, 1):
             if kind != "pipeline":
@@ -95,7 +97,8 @@ class TextWalk:
         elif kind == "file_redirect":
             self._note_redirection(node, reads, outputs)
         elif kind == "herestring_redirect":
-            self._variables.add((reads,), " ".join(self._words(node.children[1:])))
+            self._variables.add((reads,), " ".join(self._words(node.children[-1:])))
+            self._keep_descriptor(node.children[-2].start_byte, reads)
         if kind in _INNER_SHELLS:
             self.folder = folder
         self._outer = outer
@@ -109,8 +112,8 @@ class TextWalk:
             self._outer, reads, outputs = (name,), f"{name}<", ()
         if kind == "command_substitution":
             outputs = (self._name_of("$", node),)
-        elif not outputs and kind in _STATEMENTS:
-            outputs = (self._name_of("|", node), *self._outer)
+        elif kind == "redirected_statement" or (not outputs and kind in _STATEMENTS):
+            outputs = (self._name_of("|", node), *(outputs or self._outer))
         if any(_is_read(child) or (kind == "command" and _stands_for_file(child)) for child in node.children):
             reads = self._name_of("<", node)
         if kind == "process_substitution":
@@ -125,14 +128,14 @@ class TextWalk:
     def _note(self, words: list[str], reads: str = "", outputs: tuple[str, ...] = ()) -> None:
         self.commands.append(CommandInText(words, reads, outputs, self.folder, self._depth))
 
-    def _note_backquotes(self, node: Node, reads: str) -> None:
+    def _note_backquotes(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
         """Note what stands between backquotes that the grammar does not know."""
         text = self._text(node) if node.type in ("command_substitution", "expansion") else ""
         if node.type == "expansion":
             for piece in _BACKQUOTED.findall(text):
                 self._note(["eval", piece], reads)
-        elif text[:1] == "`" and "\\`" in text:
-            self._note(["eval", _ESCAPED_IN_BACKQUOTES.sub(r"\1", text[1:-1])], reads)
+        elif text[:1] == "`" and "\\" in text:
+            self._note(["eval", _ESCAPED_IN_BACKQUOTES.sub(r"\1", text[1:-1])], reads, outputs)
 
     def _note_command(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
         parts: list[Node] = []
@@ -145,6 +148,8 @@ class TextWalk:
             # The grammar takes words behind a redirection for more files.
             files = [child.children_by_field_name("destination") for child in node.parent.children]
             parts += [word for words in files for word in words[1:]]
+            if parts and self._descriptor_before(node.end_byte):
+                parts.pop()
         words = self._words(parts)
         self._note(words, reads, outputs)
         if words == ["cd"]:
@@ -180,9 +185,7 @@ class TextWalk:
         if ">" in operator.type:
             self._note([WRITES_FILE, *self._words(files)], reads, outputs)
             return
-        for child in node.children:
-            if child.type == "file_descriptor":  # which others read later, as `<&4`
-                self._variables.add((f"&{self._text(child)}",), use_of(reads))
+        self._keep_descriptor(operator.start_byte, reads)
         if operator.start_byte in self._parsed.documents:
             self._note_document(*self._parsed.documents[operator.start_byte], reads)
         elif operator.type == "<&":
@@ -192,13 +195,25 @@ class TextWalk:
         elif files and files[0].type != "process_substitution":
             self._note([READS_FILE, *self._words(files)], reads, outputs)
 
+    def _keep_descriptor(self, place: int, reads: str) -> None:
+        """Keep what is read by a number, which others read later, as `<&4`."""
+        number = self._descriptor_before(place)
+        self._variables.add((f"&{number}",) if number else (), use_of(reads))
+
+    def _descriptor_before(self, place: int) -> str:
+        """Return the number that belongs to a redirection at this place; empty for none."""
+        number = _DESCRIPTOR.search(self._parsed.source[max(0, place - 6) : place + 1])
+        return number[1].decode() if number is not None else ""
+
     def _note_document(self, document: str, is_quoted: bool, reads: str) -> None:
         """Note what is read from a here-document, and what is expanded in it."""
-        self._variables.add((reads,), document)
         if not is_quoted and ("$" in document or "`" in document):
-            # What is expanded there is what is in a string, too; quotes mean something only within what is expanded.
-            for mark in "' ":
-                self._note(["eval", f': "{document.replace(chr(34), mark)}"'])
+            for text in expansions_in(document):
+                self._note(["eval", f': "{text}"'])
+            for text in _BACKQUOTED.findall(document):
+                self._note(["eval", f': "`{text}`"'])
+            document = _ESCAPED_IN_DOCUMENT.sub(r"\1", document)
+        self._variables.add((reads,), document)
 
     # Words: what they are but for the values of variables.
 
@@ -245,12 +260,16 @@ class TextWalk:
         """Return the parts of a word as one; white space in a string is no node."""
         whole, end = "", node.start_byte
         for child in node.children:
-            if is_quoted:
-                between = self._parsed.source[end : child.start_byte]
+            if is_quoted:  # a substitution may begin with the blanks before it
+                text = self._text(child)
+                blanks = len(text) - len(text.lstrip()) if child.child_count else 0
+                between = self._parsed.source[end : child.start_byte + blanks]
                 whole += between.replace(b"\\\n", b"").decode("utf-8", "replace")
             end = child.end_byte
             if child.child_count or child.type not in ('"', "$"):
                 whole += self._word(child, is_quoted=is_quoted)
+            elif node.type == "string":  # the quote at the end may have the blanks before it
+                whole += self._text(child).removesuffix('"')
         return whole
 
     def _variable(self, node: Node, text: str, how: str) -> str:

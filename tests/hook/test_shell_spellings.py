@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,15 +14,14 @@ import pytest
 from team_console.console.clients.rules import rule_for
 from team_console.console.clients.shell import commands_in
 
-from tests.equipment.cases import constant
 from tests.equipment.command_line import clean_environment
+from tests.hook.real_bash import Bash
 
 TABLE: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "spellings.json").read_text(encoding="utf-8"))
 """`push`: texts that all run `git push`; `started`: rule -> texts for programs that are not on every machine."""
 PUSH: list[str] = TABLE["push"]
 STARTED = [(rule, text) for rule, texts in TABLE["started"].items() for text in texts]
 HARMLESS: list[str] = TABLE["harmless"]
-TOOLS = constant(__file__, "TOOLS", tuple[str, ...])
 AROUND: list[str] = TABLE["around"]
 """Texts around another: in some of them it runs, in some not."""
 HOSTILE: list[str] = TABLE["slow"]
@@ -37,48 +34,9 @@ def asked(text: str) -> str:
     return rule_for(event, ("push", "publish", "delete"), project="/home/you/project")
 
 
-class Bash:
-    """A real bash that finds a few harmless programs, and a `git` that only says how it was called."""
-
-    def __init__(self, folder: Path) -> None:
-        self.programs, self.work, self.calls = folder / "bin", folder / "work", folder / "calls"
-        self.programs.mkdir()
-        for name in TOOLS:
-            found = shutil.which(name)
-            if found is not None:
-                (self.programs / name).symlink_to(found)
-        for name in ("git", "git-push"):
-            stub = self.programs / name
-            stub.write_text(f'#!/bin/sh\nprintf "%s|" "${{0##*/}}" "$@" >>{self.calls}\necho >>{self.calls}\n')
-            stub.chmod(0o755)
-
-    def pushes(self, text: str) -> bool:
-        """Run a text; returns whether it ran `git push`."""
-        shutil.rmtree(self.work, ignore_errors=True)
-        (self.work / "sub").mkdir(parents=True)
-        (self.work / "in").write_text("push\n")
-        (self.work / "git").symlink_to(self.programs / "git")
-        self.calls.unlink(missing_ok=True)
-        subprocess.run(
-            ["/bin/bash", "-c", text.replace("BIN", str(self.programs))],
-            cwd=self.work,
-            env={"PATH": str(self.programs), "HOME": str(self.work)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-        calls = self.calls.read_text().splitlines() if self.calls.exists() else []
-        return any(call.split("|")[0] == "git-push" or "push" in call.split("|")[1:] for call in calls)
-
-    def has(self, text: str) -> bool:
-        """Return whether the programs of a text are on this machine."""
-        return all((self.programs / name).exists() for name in TOOLS if name in text.split())
-
-
 @pytest.fixture
 def bash(tmp_path: Path) -> Bash:
-    if not os.path.exists("/bin/bash"):
+    if not Bash.is_here():
         pytest.skip("no bash here")
     return Bash(tmp_path)
 
@@ -100,7 +58,7 @@ def test_a_text_that_only_names_an_action_is_not_asked_for(text: str) -> None:
 
 @pytest.mark.slow
 def test_each_way_to_write_a_push_runs_it_in_a_real_bash(bash: Bash) -> None:
-    assert [text for text in PUSH if bash.has(text) and not bash.pushes(text)] == []
+    assert [text for text in PUSH if bash.has(text.split()) and not bash.pushes(text)] == []
 
 
 @pytest.mark.slow

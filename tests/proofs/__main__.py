@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.hook import stress
-from tests.proofs import archive, drive, grants, keys, matrix
+from tests.proofs import archive, drive, grants, keys, matrix, shell
 from tests.proofs.crash import judge, syscalls
 from tests.proofs.crash.stories import STORIES
 from tests.proofs.fuzz import run as fuzz
@@ -60,6 +60,7 @@ PROOFS: Mapping[str, Proof] = {
     "readers": Proof(
         texts.read_some, 300, "texts", "every reader of an agent's text comes to an end, however long it is"
     ),
+    "shell": Proof(shell.prove, 1_000, "texts", "what a text for a shell does is asked for, as a real bash runs it"),
     "syscalls": Proof(
         syscalls.prove, len(syscalls.STORY_NAMES), "stories", "a real process that fails at any system call keeps them"
     ),

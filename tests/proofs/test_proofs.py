@@ -27,6 +27,7 @@ pytestmark = pytest.mark.slow
         ("grants", 3_000, 37, ""),
         ("hooks", 24, 13, ""),
         ("keys", 200, 7, ""),
+        ("shell", 60, 37, ""),
         *(("races", 20, 1, store) for store in ("yaml", "sqlite", "postgresql")),
     ],
 )
