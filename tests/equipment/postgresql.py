@@ -66,6 +66,11 @@ def empty_postgresql() -> str:
     return fresh_database(server_or_skip())
 
 
+def new_location(kind: str, folder: Path) -> str:
+    """Where a new team of this kind of store may be made: below the folder, or a new database of the server."""
+    return empty_postgresql() if kind == "postgresql" else str(folder / ("team" if kind == "yaml" else "team.db"))
+
+
 def find_programs() -> Path | None:
     """The folder with `initdb` and `postgres`, the newest version where there are several; None without a server."""
     found = shutil.which("initdb")

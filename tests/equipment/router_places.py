@@ -17,7 +17,7 @@ from team_console.store.service.migration import open_target
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.equipment.command_line import COMMAND, clean_environment
-from tests.equipment.postgresql import empty_postgresql
+from tests.equipment.postgresql import new_location
 
 KINDS = ("yaml", "sqlite", "postgresql")
 
@@ -60,9 +60,7 @@ class Place:
 @contextmanager
 def made(kind: str, folder: Path, *agents: Agent) -> Iterator[Place]:
     """A new team led by `ceo`; `runner` has a command unless it is among `agents`."""
-    location = str(folder / {"yaml": "team", "sqlite": "team.db"}.get(kind, ""))
-    if kind == "postgresql":
-        location = empty_postgresql()
+    location = new_location(kind, folder)
     place = Place(kind, location, folder)
     runner = Agent("runner", deliver=("sh", "-c", 'cat >> "$0"', str(place.taken)))
     members = {agent.name: agent for agent in (Agent("ceo", role="master"), Agent("architect"), runner, *agents)}

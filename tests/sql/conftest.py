@@ -9,7 +9,7 @@ import pytest
 from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
 
-from tests.equipment.postgresql import Server, empty_postgresql, server_or_skip
+from tests.equipment.postgresql import Server, empty_postgresql, new_location, server_or_skip
 from tests.equipment.teams import FakeClock
 
 SETTINGS = "team: sprint-42\nlead: ceo\nagents: [ceo, architect, code_developer]\n"
@@ -40,9 +40,7 @@ def own_server() -> Server:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def empty_place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A location without any tables, one of each kind."""
-    if request.param == "postgresql":
-        return str(request.getfixturevalue("postgres"))
-    return str(tmp_path / "team.db")
+    return new_location(request.param, tmp_path)
 
 
 @pytest.fixture

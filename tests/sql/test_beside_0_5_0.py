@@ -21,7 +21,7 @@ from team_console.store.views.status import view_of_team
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.older_version import older
-from tests.equipment.postgresql import empty_postgresql
+from tests.equipment.postgresql import new_location
 from tests.equipment.statements import execute
 
 WRITTEN = json.loads(Path(__file__).with_name("written_by_0_5_0.json").read_text())
@@ -31,9 +31,7 @@ WRITTEN = json.loads(Path(__file__).with_name("written_by_0_5_0.json").read_text
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A team in a database without a row."""
-    place = str(tmp_path / "t.db")
-    if request.param == "postgresql":
-        place = empty_postgresql()
+    place = new_location(request.param, tmp_path)
     CommandLine(tmp_path).ok("init", place, "--name", "T", "--lead", "ceo", "--agent", "a1")
     return place
 
@@ -91,13 +89,11 @@ def old_command(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Ru
 @pytest.mark.slow
 @pytest.mark.parametrize("rejected_by", ["0.5.0", "today"])
 @pytest.mark.parametrize("asked_by", ["0.5.0", "today"])
-@pytest.mark.parametrize("store", ["folder", "sqlite", "postgresql"])
+@pytest.mark.parametrize("store", ["yaml", "sqlite", "postgresql"])
 def test_both_programs_read_the_same(
     old_command: Callable[[Path], Run], tmp_path: Path, store: str, asked_by: str, rejected_by: str
 ) -> None:
-    place = {"folder": "team", "sqlite": "t.db"}.get(store, "")
-    if store == "postgresql":
-        place = empty_postgresql()
+    place = new_location(store, tmp_path)
     today = CommandLine(tmp_path)
     programs: dict[str, Run] = {
         "0.5.0": old_command(tmp_path),

@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 from team_console.console.cli.main import run
 from team_console.store.backends.open import QUEUE_NAME, open_team
 from team_console.store.service.caller import Caller
@@ -18,6 +19,8 @@ from team_console.store.settings.team_config import CONFIG_NAME
 from team_console.store.views.status import State
 
 from tests.console.conftest import opened as console_on
+from tests.equipment.cases import constant
+from tests.equipment.postgresql import new_location
 from tests.equipment.samples import rotated
 from tests.equipment.statements import execute
 from tests.equipment.yaml_folder import HOLD, process, wait_for
@@ -26,16 +29,28 @@ from tests.sql.conftest import SETTINGS
 pytestmark = pytest.mark.slow
 
 NOTE = "one two three four five"
-WORDS = {
-    State.OK: ("ok", "●", None),
-    State.EMPTY: ("empty", "●", None),
-    State.LOCKED: ("locked", "locked", "locked"),
-    State.DOUBT: ("in doubt", "incomplete", "doubt"),
-    State.SETTINGS: ("settings", "settings", "settings"),
-    State.UNREADABLE: ("unreadable", "not readable", "unreadable"),
-    State.VANISHED: ("vanished", "gone", "vanished"),
-}
-"""State -> how text `status` begins, the pulse of the screen, the kind of its banner."""
+
+
+class Truth(Struct):
+    """How a state is told, and how another program brings it about.
+
+    Attributes:
+        word: How text `status` begins.
+        pulse: What stands in the status line of the screen, and `vitals` in Health.
+        files: What it writes into a folder; None for a file that it takes away.
+        rows: What it does in a database.
+    """
+
+    word: str
+    pulse: str
+    vitals: tuple[str, ...]
+    files: dict[str, str | None] = {}
+    rows: str = ""
+
+
+TRUTHS = constant(__file__, "TRUTHS", dict[State, Truth])
+CALM = (State.OK, State.EMPTY)
+"""Of these no banner is shown."""
 TABLE_LOCK = "BEGIN; LOCK TABLE agent_message IN SHARE ROW EXCLUSIVE MODE"
 HOLD_FILE = (
     "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
@@ -53,7 +68,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path)
     from team_console.store.backends.sql.open import create_database
 
-    at = str(request.getfixturevalue("postgres")) if request.param == "postgresql" else str(tmp_path / "team.db")
+    at = new_location(request.param, tmp_path)
     create_database(at, SETTINGS)
     return at
 
@@ -64,48 +79,33 @@ def bring_about(state: State, place: str, stack: ExitStack) -> None:
         return
     with closing(open_team(place)) as team:
         send(Caller(team, "architect"), to="ceo", summary=NOTE, content="c")
-    if "://" not in place and not place.endswith(".db"):
-        _harm_folder(state, Path(place), stack)
+    is_folder = "://" not in place and not place.endswith(".db")
+    if state is State.LOCKED:
+        _hold(place, stack, is_folder=is_folder)
+    elif not is_folder and TRUTHS[state].rows:
+        execute(place, TRUTHS[state].rows)
+    for name, text in TRUTHS[state].files.items() if is_folder else ():
+        path = Path(place) / name
+        path.unlink()
+        if text is not None:
+            path.write_text(text)
+
+
+def _hold(place: str, stack: ExitStack, *, is_folder: bool) -> None:
+    """Hold the lock of the team from another process, or another session of its server."""
+    if "://" in place:
+        import psycopg
+
+        holder = stack.enter_context(closing(psycopg.connect(place, autocommit=True)))
+        holder.execute(TABLE_LOCK)
+    elif is_folder:
+        wait_for(stack.enter_context(process(HOLD, Path(place))), b"held")
     else:
-        _harm_database(state, place, stack)
-
-
-def _harm_folder(state: State, folder: Path, stack: ExitStack) -> None:
-    queue = folder / QUEUE_NAME
-    match state:
-        case State.LOCKED:
-            wait_for(stack.enter_context(process(HOLD, folder)), b"held")
-        case State.DOUBT:
-            queue.write_text("messages: []\n")
-        case State.SETTINGS:
-            (folder / CONFIG_NAME).write_bytes(b"")
-        case State.UNREADABLE:
-            queue.write_bytes(b"<html>\n")
-        case State.VANISHED:
-            queue.unlink()
-
-
-def _harm_database(state: State, place: str, stack: ExitStack) -> None:
-    match state:
-        case State.LOCKED if "://" in place:
-            import psycopg
-
-            holder = stack.enter_context(closing(psycopg.connect(place, autocommit=True)))
-            holder.execute(TABLE_LOCK)
-        case State.LOCKED:
-            command = [sys.executable, "-c", HOLD_FILE, place]
-            running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            stack.enter_context(running)
-            stack.callback(running.kill)
-            wait_for(running, b"held\n")
-        case State.DOUBT:
-            execute(place, "UPDATE agent_message SET created_at = NULL, sender = ''")
-        case State.SETTINGS:
-            execute(place, "DELETE FROM team_console_config WHERE key = 'settings'")
-        case State.UNREADABLE:
-            execute(place, "ALTER TABLE agent_message RENAME COLUMN recipient TO whom")
-        case State.VANISHED:
-            execute(place, "DROP TABLE agent_message")
+        command = [sys.executable, "-c", HOLD_FILE, place]
+        running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        stack.enter_context(running)
+        stack.callback(running.kill)
+        wait_for(running, b"held\n")
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ _KINDS = ("yaml", "sqlite", "postgresql")
 
 def each_state(kinds: int) -> pytest.MarkDecorator:
     """Every state, each in as many kinds of stores."""
-    return pytest.mark.parametrize(("state", "place"), rotated(WORDS, _KINDS, kinds), indirect=["place"])
+    return pytest.mark.parametrize(("state", "place"), rotated(TRUTHS, _KINDS, kinds), indirect=["place"])
 
 
 @pytest.fixture
@@ -139,18 +139,17 @@ def stack() -> Iterator[ExitStack]:
 @each_state(2)
 def test_every_verb_tells_the_same(place: str, state: State, says: Says, stack: ExitStack) -> None:
     bring_about(state, place, stack)
-    word, _, banner = WORDS[state]
     code = 4 if state in (State.UNREADABLE, State.VANISHED) else 0
     status, text = says("status", "--json")
     seen = json.loads(text)
     assert (status, seen["condition"]) == (code, str(state)), text
-    assert [item["state"] for item in seen["reasons"]][:1] == ([] if banner is None else [str(state)])
+    assert [item["state"] for item in seen["reasons"]][:1] == ([] if state in CALM else [str(state)])
     assert (seen["lock"] is not None) == (state is State.LOCKED)
     status, text = says("status")
-    assert (status, f"condition  {word}" in text) == (code, True), text
+    assert (status, f"condition  {TRUTHS[state].word}" in text) == (code, True), text
     checked = json.loads(says("check", "--json")[1])
     assert checked["condition"] == str(state)
-    assert (banner is not None) == any(item["severity"] in ("error", "warning") for item in checked["findings"])
+    assert (state not in CALM) == any(item["severity"] in ("error", "warning") for item in checked["findings"])
     assert says("--read-only", "watch", "--for", "0")[1].startswith(f"watching {place}: {state}")
     for words in LISTS:
         status, text = says(*words)
@@ -171,26 +170,13 @@ async def test_the_running_console_shows_it_in_status_line_banner_and_health(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     bring_about(state, place, stack)
-    _, pulse, banner = WORDS[state]
+    pulse, vitals = TRUTHS[state].pulse, TRUTHS[state].vitals
     with closing(open_team(place)) as team:
         async with console_on(team, size=(200, 40)) as desk:
             await desk.until(lambda: pulse in desk.text.split("\n")[0], f"the pulse {pulse}")
-            assert (desk.app.main.query_one("Banner").display, banner is not None) in ((True, True), (False, False))
+            assert bool(desk.app.main.query_one("Banner").display) == (state not in CALM)
             await desk.press("4")
-            await desk.until(lambda: all(word in desk.text for word in _vitals(state)), f"{_vitals(state)} in Health")
-
-
-def _vitals(state: State) -> tuple[str, ...]:
-    match state:
-        case State.LOCKED:
-            return ("held by process", "is alive")
-        case State.DOUBT:
-            return ("in doubt: ", "is free")
-        case State.SETTINGS:
-            return ("settings", "though it held the settings of the team")
-        case State.UNREADABLE | State.VANISHED:
-            return (f"{state}: ",)
-    return ("is free", "●")
+            await desk.until(lambda: all(word in desk.text for word in vitals), f"{vitals} in Health")
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 from team_console.console.cli.main import run
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
@@ -19,6 +20,7 @@ from team_console.store.service.signing import accept_settings
 from team_console.store.settings.parsing import SETTINGS_LOST
 from team_console.store.settings.team_config import CONFIG_NAME
 
+from tests.equipment.postgresql import new_location
 from tests.equipment.samples import rotated
 from tests.equipment.statements import execute
 from tests.sql.conftest import SETTINGS
@@ -36,11 +38,15 @@ NEW = {
 }
 
 
-class Place:
-    """A team of one kind, and how another program changes its settings."""
+class Place(Struct):
+    """A team of one kind, and how another program changes its settings.
 
-    def __init__(self, location: str, kind: str, file: Path | None) -> None:
-        self.location, self.kind, self.file = location, kind, file
+    Attributes:
+        file: Where they stand; None in a database of which they are a row.
+    """
+
+    location: str
+    file: Path | None
 
     def open(self) -> Team:
         """A process that comes now."""
@@ -62,8 +68,8 @@ class Place:
         elif text is None:
             execute(self.location, "DELETE FROM team_console_config WHERE key = 'settings'")
         else:
-            said = text.decode().replace("'", "''")
-            execute(self.location, f"UPDATE team_console_config SET value = '{said}' WHERE key = 'settings'")
+            change = "UPDATE team_console_config SET value = :text WHERE key = 'settings'"
+            execute(self.location, change, text=text.decode())
 
 
 _KINDS = ("yaml", "sqlite", "sqlite with a file", "postgresql")
@@ -79,15 +85,15 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """A team whose settings were in force: it has a plan that waits."""
     kind = str(request.param)
     if kind == "yaml":
-        made = Place(str(tmp_path), kind, tmp_path / CONFIG_NAME)
+        made = Place(str(tmp_path), tmp_path / CONFIG_NAME)
         (tmp_path / "message-queue.yaml").write_text("messages: []\n")
         (tmp_path / CONFIG_NAME).write_text(SETTINGS)
     else:
         from team_console.store.backends.sql.open import create_database
 
-        at = str(request.getfixturevalue("postgres")) if kind == "postgresql" else str(tmp_path / "team.db")
+        at = new_location(kind, tmp_path)
         create_database(at, SETTINGS)
-        made = Place(at, kind, None)
+        made = Place(at, None)
         if kind == "sqlite with a file":
             execute(at, "DELETE FROM team_console_config WHERE key = 'settings'")
             made.file = tmp_path / CONFIG_NAME
