@@ -5,8 +5,8 @@ belongs to BOUND, and what stands behind ` << ` is its standard input. Before it
 NAME.FIELD, in a longer text {NAME.FIELD}, is a field of that, or of the first message or request in it.
 `! MEMBER: EVENT {CHANGES}` is an event that a real client sent (`proofs/clients/data`), told to the hook of the
 member's session; `MEMBER/2` is another session of it, and a field that is null is left out. `write FILE TEXT`,
-`append FILE TEXT`, `replace FILE OLD NEW` and, in SQLite, `sql FILE STATEMENT` are what another program does. Below a
-command stands, indented, what must hold:
+`append FILE TEXT`, `replace FILE OLD NEW` and, in SQLite, `sql FILE STATEMENT` are what another program does, and
+`holds FILE TEXT` is what it finds. Below a command stands, indented, what must hold:
 
 - of JSON, which a hook says, too, `PLACE: VALUE` and `PLACE ~ WORDS` (which are in it); a place is names and numbers
   with dots, `*` is each; of a hook that says nothing, `nothing`;
@@ -50,7 +50,7 @@ class Script:
             if not line or line.startswith("#"):
                 continue
             line = self._filled(line)
-            if line.partition(" ")[0] in ("write", "append", "replace", "sql"):
+            if line.partition(" ")[0] in ("write", "append", "replace", "sql", "holds"):
                 self._change(*(word.replace("\\n", "\n") for word in shlex.split(line)))
                 continue
             result = self.run(line)
@@ -110,7 +110,11 @@ class Script:
         if verb == "sql":
             execute(str(path), text)
             return
+        if verb == "holds":
+            assert text in path.read_text("utf-8"), (file, text)
+            return
         path.parent.mkdir(exist_ok=True, parents=True)
+        path.touch(0o600)  # a key that others may read is none
         before = "" if verb == "write" else path.read_text("utf-8")
         path.write_text(before.replace(text, new) if verb == "replace" else before + text, encoding="utf-8")
 

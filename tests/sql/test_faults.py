@@ -12,6 +12,7 @@ from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 
+from tests.equipment.asking import refusal
 from tests.equipment.statements import execute
 from tests.equipment.teams import ids, make_message, put
 from tests.sql.conftest import SETTINGS, Open
@@ -39,9 +40,8 @@ def test_a_file_that_is_no_database_is_unreadable_and_not_empty(tmp_path: Path, 
     snapshot = team.snapshot()
     assert snapshot.condition is Condition.UNREADABLE
     assert str(path) in snapshot.problems[0].message
-    with pytest.raises(TeamError) as caught:
-        put(team, make_message(1))
-    assert caught.value.code is Code.STORE_UNREADABLE
+    caught = refusal(put, team, make_message(1))
+    assert caught.code is Code.STORE_UNREADABLE
     assert path.read_bytes() == content
 
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from team_console.store.contract.team import Condition
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code
 from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.orchestrator import route
 from team_console.store.service.router import deliver
 
+from tests.equipment.asking import refusal
 from tests.equipment.statements import PAYLOAD, SEED, execute, insert
 from tests.equipment.teams import FakeClock
 from tests.sql.conftest import Open
@@ -54,9 +55,8 @@ def test_a_database_without_the_table_is_refused_and_left_alone(empty_place: str
     snapshot = team.snapshot()
     assert snapshot.condition is Condition.UNREADABLE
     assert "agent_message" in snapshot.problems[0].message
-    with pytest.raises(TeamError) as caught:
-        sending.send(Caller(team, "user"), to="a", type="spec_ready")
-    assert caught.value.code is Code.STORE_UNREADABLE
+    caught = refusal(sending.send, Caller(team, "user"), to="a", type="spec_ready")
+    assert caught.code is Code.STORE_UNREADABLE
     assert _tables(empty_place) == set()
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code
 from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.migration import Migrated, migrate, open_target
 from team_console.store.service.router import deliver
 from team_console.store.settings.settings_file import parse_settings
 
-from tests.equipment.command_line import CommandLine
+from tests.equipment.asking import refusal
 from tests.equipment.teams import FakeClock
 from tests.sql.conftest import Open
 
@@ -160,28 +160,9 @@ def test_a_team_is_not_copied_onto_itself_nor_under_another_name_of_its_server(p
     place.close()
     team, same = opened(postgres, read_only=True), opened(postgres.replace("127.0.0.1", "localhost"))
     for target in (team, same):
-        with pytest.raises(TeamError) as caught:
-            _run(team, target)
-        assert caught.value.code is Code.NOT_PERMITTED
+        caught = refusal(_run, team, target)
+        assert caught.code is Code.NOT_PERMITTED
     assert [line.action for line in team.audit()] == ["send"]
-
-
-def test_the_copy_says_for_good_what_the_source_did_and_what_it_has_not(make_team: Callable[..., CommandLine]) -> None:
-    line = make_team("architect")
-    for number in range(3):
-        line.ok("send", "--to", "architect", "--content", f"See {number}.", "--summary", "The spec is ready now")
-    folder = Path(line.ok("status", "--json").json["location"])
-    trail, settings = folder / "audit.jsonl", folder / "messenger-config.yaml"
-    trail.write_text(trail.read_text().replace("See 1.", "See 7."))
-    settings.write_text(f"# ours\n{settings.read_text()}colour: red\n")
-    done = line.ok("migrate", "--json", ".", "moved.db").json
-    assert any("unknown setting 'colour'" in warning for warning in done["warnings"])
-    assert any("comments" in warning for warning in done["warnings"])
-    line.ok("migrate", ".", "moved.db")
-    line.ok("migrate", "moved.db", "again")
-    for place in ("moved.db", "again"):
-        found = [problem["code"] for problem in line("-t", place, "check", "--json").json["findings"]]
-        assert found.count("AUDIT_BROKEN") == 1
 
 
 def test_what_the_source_does_meanwhile_is_told_and_comes_with_the_next_run(pair: tuple[Team, Team]) -> None:

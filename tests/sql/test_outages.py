@@ -22,6 +22,7 @@ from team_console.store.service.sending import send
 from team_console.store.service.sessions import hand_over
 from team_console.store.service.waiting import Arrival, wait_for_messages
 
+from tests.equipment.asking import refusal
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.lossy_line import LossyLine, lossy_line
@@ -63,9 +64,8 @@ def test_a_wait_that_ends_while_its_server_is_away_ends_with_that_and_not_with_n
             if len(looks) == 1:
                 own_server.kill()
 
-    with pytest.raises(TeamError) as refused:
-        wait_for_messages(Caller(opened(home), "architect"), take, timeout=2.0)
-    assert (refused.value.code, refused.value.exit_code) == (Code.STORE_UNREADABLE, 4)
+    refused = refusal(wait_for_messages, Caller(opened(home), "architect"), take, timeout=2.0)
+    assert (refused.code, refused.exit_code) == (Code.STORE_UNREADABLE, 4)
     assert len(looks) > 1
 
 
@@ -77,9 +77,8 @@ def test_a_server_that_takes_no_writes_for_a_while_is_waited_for(own_server: Ser
     own_server.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     caller.team.close()  # its sessions began before, and write
     assert arrival.look(caller) is None
-    with pytest.raises(TeamError) as refused:
-        arrival.end(caller)
-    assert refused.value.code is Code.READ_ONLY
+    refused = refusal(arrival.end, caller)
+    assert refused.code is Code.READ_ONLY
     own_server.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
     found = arrival.look(caller)
     assert found is not None
@@ -128,10 +127,9 @@ def test_a_wait_finds_out_what_it_took_once_the_server_is_back(
     arrival, caller = Arrival(_take), Caller(far, "architect")
     assert arrival.look(caller) is None
     assert arrival.look(caller) is None
-    with pytest.raises(TeamError) as refused:
-        arrival.end(caller)
-    assert refused.value.facts["ids"] == [make_message(1).message_id]
-    assert f"team-console show {make_message(1).message_id}" in refused.value.hint
+    refused = refusal(arrival.end, caller)
+    assert refused.facts["ids"] == [make_message(1).message_id]
+    assert f"team-console show {make_message(1).message_id}" in refused.hint
     lossy.is_down = False
     found = arrival.look(caller)
     assert found is not None
@@ -159,11 +157,10 @@ def test_a_send_of_which_nobody_can_tell_whether_it_was_done_names_its_message(
     home: str, far: SqlTeam, lossy: LossyLine, opened: Open
 ) -> None:
     lossy.cuts, lossy.stays_down = 1, True
-    with pytest.raises(TeamError) as refused:
-        send(Caller(far, "ceo", wait=0.1), to="architect", type="spec_ready")
-    assert refused.value.facts[OUTCOME_UNKNOWN] is True
-    assert refused.value.facts["ids"] == ids(opened(home))
-    assert refused.value.hint.endswith(f"team-console show {refused.value.facts['ids'][0]}")
+    refused = refusal(send, Caller(far, "ceo", wait=0.1), to="architect", type="spec_ready")
+    assert refused.facts[OUTCOME_UNKNOWN] is True
+    assert refused.facts["ids"] == ids(opened(home))
+    assert refused.hint.endswith(f"team-console show {refused.facts['ids'][0]}")
 
 
 def test_a_commit_that_the_server_is_still_at_is_waited_for(
@@ -244,9 +241,8 @@ def test_a_file_that_is_away_for_a_while_is_waited_for(tmp_path: Path, opened: O
     assert arrival.look(caller) is None
     assert caller.team.snapshot().condition is Condition.VANISHED
     for blocked in (lambda: arrival.end(caller), lambda: put(caller.team, make_message(2))):
-        with pytest.raises(TeamError) as refused:
-            blocked()
-        assert refused.value.code is Code.STORE_UNREADABLE
+        refused = refusal(blocked)
+        assert refused.code is Code.STORE_UNREADABLE
     assert not path.exists()
     aside.rename(path)
     put(opened(str(path)), make_message(1, to="architect"))

@@ -15,6 +15,7 @@ from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller, Received
 from team_console.store.service.orchestrator import route
 
+from tests.equipment.asking import refusal
 from tests.equipment.command_line import CommandLine
 from tests.equipment.statements import SEED, execute, insert
 from tests.equipment.teams import make_message, put
@@ -49,11 +50,10 @@ def test_a_role_that_may_make_no_tables_is_told_so_and_changes_nothing(postgres:
     execute(postgres, SEED.format(more=""))
     insert(postgres, "msg-001")
     team = opened(role("GRANT SELECT, INSERT, UPDATE, DELETE ON agent_message TO {role}"))
-    with pytest.raises(TeamError) as caught:
-        inbox.receive(Caller(team, "code_developer"), agent="code_developer")
-    assert caught.value.code is Code.NOT_PERMITTED
-    assert "permission denied for schema" in caught.value.message
-    assert "GRANT CREATE ON SCHEMA" in caught.value.hint
+    caught = refusal(inbox.receive, Caller(team, "code_developer"), agent="code_developer")
+    assert caught.code is Code.NOT_PERMITTED
+    assert "permission denied for schema" in caught.message
+    assert "GRANT CREATE ON SCHEMA" in caught.hint
     polled = route(Caller(team, "orchestrator"), {"ACTION": "poll", "RECIPIENT": "code_developer"})
     assert [message["message_id"] for message in polled["messages"]] == ["msg-001"]
     assert _tables(postgres) == set()
@@ -72,10 +72,9 @@ def test_a_role_with_rights_on_the_messages_alone_can_look_and_is_told_what_is_m
     assert [problem.code for problem in snapshot.problems] == ([] if more else ["TABLES_HIDDEN"])
     polled = route(Caller(team, "ceo"), {"ACTION": "poll", "RECIPIENT": "architect"})
     assert polled["messages_pending"] == 1
-    with pytest.raises(TeamError) as caught:
-        sending.send(Caller(team, "user"), to="architect", type="spec_ready")
-    assert caught.value.code is Code.NOT_PERMITTED
-    assert "GRANT SELECT, INSERT, UPDATE, DELETE ON team_console_state" in caught.value.hint
+    caught = refusal(sending.send, Caller(team, "user"), to="architect", type="spec_ready")
+    assert caught.code is Code.NOT_PERMITTED
+    assert "GRANT SELECT, INSERT, UPDATE, DELETE ON team_console_state" in caught.hint
 
 
 @pytest.mark.parametrize("face", ["status", "receive", "inbox", "requests", "history"])
@@ -110,10 +109,9 @@ def test_a_row_that_a_policy_refuses_stops_no_other_and_is_named(postgres: str, 
     assert [message.message_id for message in got.messages] == ["msg-002"]
     assert "row-level security" in str(got.notices)
     execute(postgres, "ALTER POLICY few ON agent_message WITH CHECK (recipient <> 'architect')")
-    with pytest.raises(TeamError) as caught:
-        sending.send(Caller(team, "user"), to="architect", type="spec_ready")
-    assert caught.value.code is Code.NOT_PERMITTED
-    assert "BYPASSRLS" in caught.value.hint
+    caught = refusal(sending.send, Caller(team, "user"), to="architect", type="spec_ready")
+    assert caught.code is Code.NOT_PERMITTED
+    assert "BYPASSRLS" in caught.hint
 
 
 def test_an_agent_is_told_by_mcp_that_rows_may_be_hidden(postgres: str, role: Role, opened: Open) -> None:

@@ -25,6 +25,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.settings.team_config import CONFIG_NAME
 
+from tests.equipment.asking import refusal
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.samples import rotated, sampled
@@ -167,9 +168,8 @@ def test_tables_of_a_later_version_are_refused_and_left_alone(
         assert f"version {VERSION + 1}" in snapshot.problems[0].message
         assert "Update team-console" in snapshot.problems[0].hint
     for each in (team, opened(place)):
-        with pytest.raises(TeamError) as caught:
-            put(each, make_message(2))
-        assert caught.value.code is Code.STORE_UNREADABLE
+        caught = refusal(put, each, make_message(2))
+        assert caught.code is Code.STORE_UNREADABLE
     refused = elsewhere("-t", place, "status", "--json")
     assert (refused.status, refused.json["condition"]) == (4, "unreadable")
     assert execute(place, "SELECT count(*) FROM agent_message")[0][0] == 1
@@ -256,8 +256,6 @@ def test_an_id_longer_than_the_database_seeks_is_no_failure_of_the_store(empty_p
         lead.send("architect", NOTE, summary=NOTE)  # a database without rows never looks at a pattern
         agent.receive()
         lead.send("architect", NOTE, summary=NOTE)
-        with pytest.raises(TeamError) as unread:
-            lead.request(unknown).look()
-        with pytest.raises(TeamError) as unwritten:
-            lead.approve(unknown)
-    assert (unread.value.code, unwritten.value.code) == (Code.INVALID_REQUEST_ID, Code.INVALID_REQUEST_ID)
+        unread = refusal(lead.request(unknown).look)
+        unwritten = refusal(lead.approve, unknown)
+    assert (unread.code, unwritten.code) == (Code.INVALID_REQUEST_ID, Code.INVALID_REQUEST_ID)

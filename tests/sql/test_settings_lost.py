@@ -12,7 +12,7 @@ from msgspec import Struct
 from team_console.console.cli.main import run
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
@@ -20,6 +20,7 @@ from team_console.store.service.signing import accept_settings
 from team_console.store.settings.parsing import SETTINGS_LOST
 from team_console.store.settings.team_config import CONFIG_NAME
 
+from tests.equipment.asking import refusal
 from tests.equipment.postgresql import new_location
 from tests.equipment.samples import rotated
 from tests.equipment.statements import execute
@@ -134,9 +135,8 @@ def test_nothing_that_needs_authority_is_written_until_they_are_healed(place: Pl
         )
         before = len(team.snapshot().messages)
         for act in acts:
-            with pytest.raises(TeamError) as caught:
-                act()
-            assert caught.value.code in (Code.NOT_PERMITTED, Code.AGENT_NOT_FOUND), caught.value
+            caught = refusal(act)
+            assert caught.code in (Code.NOT_PERMITTED, Code.AGENT_NOT_FOUND), caught
         assert len(team.snapshot().messages) == before
         sending.send(Caller(team, "architect"), to="ceo", summary="one two three four five", content="c")
         (healed,) = heal(lead)
