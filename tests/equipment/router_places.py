@@ -19,8 +19,6 @@ from team_console.store.settings.team_config import Agent, TeamConfig
 from tests.equipment.command_line import COMMAND, clean_environment
 from tests.equipment.postgresql import new_location
 
-KINDS = ("yaml", "sqlite", "postgresql")
-
 
 @dataclass(slots=True)
 class Place:

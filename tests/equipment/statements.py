@@ -50,7 +50,7 @@ def _execute(place: str, *statements: str, **values: Any) -> tuple[list[str], li
         given = "|".join(values) or "(?!)"
         statements = tuple(re.sub(rf":({given})\b", r"%(\1)s", statement) for statement in statements)
     else:
-        connection = sqlite3.connect(place)
+        connection = sqlite3.connect(place, timeout=20)
     with closing(connection), connection:
         for statement in statements:
             cursor = connection.execute(statement, *([values] if values else []))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,11 +13,10 @@ from typing import Any
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message, new_record
-from team_console.store.settings.editing import write_new_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.postgresql import empty_postgresql
+from tests.equipment.postgresql import new_location
 
 START = datetime(2026, 2, 24, 10, 30, 15, 123000, tzinfo=UTC)
 NAMES = ("ceo", "task-manager", "file-manager", "knowledge-manager")
@@ -66,46 +66,13 @@ def memory_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
 
 
 @contextmanager
-def yaml_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
-    """Each call opens the same folder anew, as another process would."""
+def stored_factory(kind: str, folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
+    """Each call opens the same new team on this kind of store anew, as another process would."""
     from team_console.store.backends.open import open_team
+    from team_console.store.service.migration import open_target
 
-    root = folder / "team"
-    root.mkdir()
-    agents = [Agent(name, role="master" if name == "ceo" else "member") for name in NAMES]
-    write_new_settings(root / "messenger-config.yaml", team="sprint-42", lead="ceo", agents=agents)
-    opened: list[Team] = []
-
-    def factory() -> Team:
-        opened.append(open_team(str(root), clock=clock))
-        return opened[-1]
-
-    yield factory
-    for team in opened:
-        team.close()
-
-
-@contextmanager
-def sqlite_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
-    """Each call opens the same database file anew."""
-    with _database(str(folder / "team.db"), clock) as factory:
-        yield factory
-
-
-@contextmanager
-def postgresql_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
-    """Each call opens the same new database of a real server anew."""
-    with _database(empty_postgresql(), clock) as factory:
-        yield factory
-
-
-@contextmanager
-def _database(location: str, clock: FakeClock) -> Iterator[TeamFactory]:
-    from team_console.store.backends.open import open_team
-    from team_console.store.backends.sql.open import create_database
-
-    members = "".join(f"- {{name: {name}, role: {'master' if name == 'ceo' else 'member'}}}\n" for name in NAMES)
-    create_database(location, f"team: sprint-42\nlead: ceo\nagents:\n{members}")
+    location = new_location(kind, folder)
+    open_target(location, config()).close()
     opened: list[Team] = []
 
     def factory() -> Team:
@@ -117,12 +84,8 @@ def _database(location: str, clock: FakeClock) -> Iterator[TeamFactory]:
         team.close()
 
 
-FACTORIES: Mapping[str, Any] = {
-    "memory": memory_factory,
-    "yaml": yaml_factory,
-    "sqlite": sqlite_factory,
-    "postgresql": postgresql_factory,
-}
+STORES = ("yaml", "sqlite", "postgresql")
+FACTORIES: Mapping[str, Any] = {"memory": memory_factory, **{kind: partial(stored_factory, kind) for kind in STORES}}
 
 
 def put(team: Team, *messages: Message, wait: float = 2.0) -> None:

@@ -28,8 +28,8 @@ from team_console.store.service.router import deliver, deliver_loop
 from team_console.store.settings.team_config import Agent
 
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.router_places import KINDS, Place, made
-from tests.equipment.teams import FakeClock, make_message, put
+from tests.equipment.router_places import Place, made
+from tests.equipment.teams import STORES, FakeClock, make_message, put
 from tests.equipment.waiting import until
 from tests.router.conftest import taken
 
@@ -247,7 +247,7 @@ def _message(number: int, to: str) -> Message:
     return make_message(number, to=to, created=to_text(utc_now()))
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=STORES)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     with made(request.param, tmp_path) as place:
         yield place
@@ -284,7 +284,7 @@ def test_a_router_killed_between_two_deliveries_loses_none_and_repeats_none(plac
         assert pushed == {message.message_id: 1 for message in messages}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", STORES)
 def test_a_router_killed_under_a_running_command_tries_again_when_its_claim_is_over_and_says_so(
     kind: str, tmp_path: Path
 ) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import random
-import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import ChangedError
@@ -21,10 +19,10 @@ from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.service.questions import live_question
 
-from tests.equipment.teams import FACTORIES, FakeClock
+from tests.equipment.statements import execute
+from tests.equipment.teams import FACTORIES, STORES, FakeClock
 from tests.equipment.yaml_folder import meanwhile
 
-STORES = ("yaml", "sqlite", "postgresql")
 STEPS = {"in the transaction": "stage", "at the last check": "check", "at the swap": "swap"}
 """Moments within a write of ours, each with the step it comes before; where every writer needs the database's lock,
 another program that writes at the same time stands for them."""
@@ -67,24 +65,22 @@ class Rewriter:
 
     def __init__(self, kind: str, location: str) -> None:
         self._kind, self._location = kind, location
-        self._engine: Any = None
-        self._queue: Path | None = None
         self.count = 0
 
     def change(self, mark: str) -> None:
         """Put another number behind `mark` in the text of a plan."""
         self.count += 1
-        {"yaml": self._file, "sqlite": self._sqlite, "postgresql": self._postgresql}[self._kind](mark)
+        if self._kind == "yaml":
+            self._replace_file(mark)
+        else:
+            old, new = f"{mark} version ", f"{mark} version {self.count:08d} was "
+            text, cast = ("payload::text", "::json") if self._kind == "postgresql" else ("payload", "")
+            changed = f"payload = replace({text}, :old, :new){cast}"
+            update = f"UPDATE agent_message SET {changed} WHERE {text} LIKE :wanted AND status = 'pending'"
+            execute(self._location, update, old=old, new=new, wanted=f"%{old}%")
 
-    def close(self) -> None:
-        """Leave the server."""
-        if self._engine is not None:
-            self._engine.close()
-
-    def _file(self, mark: str) -> None:
-        if self._queue is None:
-            self._queue = next(Path(self._location).rglob("message-queue.yaml"))
-        queue = self._queue
+    def _replace_file(self, mark: str) -> None:
+        queue = next(Path(self._location).rglob("message-queue.yaml"))
         text = queue.read_text(encoding="utf-8")
         head, found, rest = text.partition(f"{mark} version ")
         if not found:
@@ -92,25 +88,6 @@ class Rewriter:
         staged = queue.with_name(f".rewriter-{threading.get_ident()}")
         staged.write_text(f"{head}{found}{self.count:08d}{rest[8:]}", encoding="utf-8")
         os.replace(staged, queue)
-
-    def _sqlite(self, mark: str) -> None:
-        with closing(sqlite3.connect(self._location, timeout=20)) as connection, connection:
-            connection.execute(_UPDATE.format("payload", "?", "?", "", "payload", "?"), self._values(mark))
-        connection.close()
-
-    def _postgresql(self, mark: str) -> None:
-        import psycopg
-
-        if self._engine is None:
-            self._engine = psycopg.connect(self._location.replace("+psycopg", ""), autocommit=True)
-        statement = _UPDATE.format("payload::text", "%s", "%s", "::json", "payload::text", "%s")
-        self._engine.execute(statement, self._values(mark))
-
-    def _values(self, mark: str) -> tuple[str, str, str]:
-        return f"{mark} version ", f"{mark} version {self.count:08d} was ", f"%{mark} version %"
-
-
-_UPDATE = "UPDATE agent_message SET payload = replace({}, {}, {}){} WHERE {} LIKE {} AND status = 'pending'"
 
 
 class Races:
@@ -128,7 +105,6 @@ class Races:
             self._race(f"plan{race:06d}", moment)
             self.tally.races += 1
             self.tally.changes = before + self._rewriter.count
-        self._rewriter.close()
 
     def _race(self, mark: str, moment: str) -> None:
         text = f"# {mark}\n{mark} version {0:08d} of the text\n"

@@ -264,7 +264,7 @@ def inserter(job: Job, team: Team, chance: random.Random) -> None:
     """Put a row into the table, as another program with a connection of its own."""
     message_id = job.new_id("i")
     values = {"id": message_id, "who": LEAD, "to": RECEIVERS[0], "at": "2026-02-24 10:30:15"}
-    with suppress(sqlite3.OperationalError):  # it was locked for five seconds: this program gives up
+    with suppress(sqlite3.OperationalError):  # it was locked for 20 seconds: this program gives up
         execute(job.location, _INSERT, **values)
         job.note("sent", message_id)
 
