@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.verdicts import Seal, message_seal, sign
-from team_console.store.service import agents, inbox, maintenance
+from team_console.store.service import agents, maintenance
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Remedy, forecast, treat
 from team_console.store.service.orchestrator import read_document, route
@@ -121,47 +120,6 @@ def test_a_batch_bounds_what_is_delivered_and_the_rest_is_named(team: MemoryTeam
     assert route(caller, {"ACTION": "deliver"})["messages_delivered"] == 2
 
 
-DAY = 86400
-
-
-def _old_queue(team: MemoryTeam, clock: FakeClock) -> None:
-    statuses = ("delivered", "read", "failed", "expired", "recalled", "pending", "retry", "claimed")
-    for number, status in enumerate(statuses, start=1):
-        put(team, make_message(number, to="architect").with_changes(status=status, error_message="boom"))
-    clock.advance(8 * DAY)
-
-
-def test_what_ended_is_archived_and_removed_and_what_still_waits_stays(
-    team: MemoryTeam, caller: Caller, clock: FakeClock
-) -> None:
-    _old_queue(team, clock)
-    before, shown = team.snapshot().revision, maintenance.clearing_forecast(caller)
-    assert team.snapshot().revision == before
-    cleared = maintenance.clear(caller)
-    assert shown == cleared
-    assert [message.status for message in team.snapshot().messages] == ["pending", "retry", "claimed"]
-    assert dict(cleared.statuses) == {"delivered": 1, "read": 1, "failed": 1, "expired": 1, "recalled": 1}
-    assert cleared.deleted == 5
-    assert len(team.history(agent="architect").messages) == 5
-    (logged,) = team.audit()[0].facts["failed"]
-    assert (logged["message_id"], logged["error_message"]) == (make_message(3).message_id, "boom")
-    clock.advance(31 * DAY)
-    assert maintenance.clear(caller).archives == 0
-    assert maintenance.clear(caller, delete_archived=True).archives == 5
-    assert team.history().messages == ()
-    assert team.audit()[0].action == "delete_archived"
-
-
-def test_a_plan_that_nobody_answered_stays(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
-    plan = make_message(
-        1, sender="architect", to="ceo", type="plan_approval_request", payload={"request_id": "p-1", "content": "x"}
-    )
-    put(team, plan.with_changes(status="read"))
-    clock.advance(8 * DAY)
-    cleared = maintenance.clear(caller)
-    assert (cleared.deleted, cleared.kept) == (0, 1)
-
-
 @pytest.mark.parametrize("days", [-1, float("nan"), float("inf")])
 def test_an_age_that_is_none_is_refused(caller: Caller, days: float) -> None:
     with pytest.raises(TeamError) as caught:
@@ -179,17 +137,6 @@ def _dead(number: int = 1, **changes: str) -> Message:
 
 def _stored(team: MemoryTeam, message_id: str = ONE) -> Message:
     return next(message for message in team.snapshot().messages if message.message_id == message_id)
-
-
-@cases
-def test_redirecting_to_nobody_is_refused_and_changes_nothing(
-    team: MemoryTeam, caller: Caller, to: str, code: Code
-) -> None:
-    put(team, _dead())
-    with pytest.raises(TeamError) as caught:
-        treat(caller, Remedy.REDIRECT, [ONE], to=to)
-    assert caught.value.code is code
-    assert _stored(team).status == "failed"
 
 
 def test_redirecting_signs_again_only_what_was_rightly_signed(team: MemoryTeam, caller: Caller) -> None:
@@ -214,40 +161,6 @@ def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(te
     assert TWO in receipt.warnings[0]
     assert "MSG-gone" in receipt.warnings[1]
     assert [line.action for line in team.audit()] == ["retry", "send"]
-
-
-def test_only_the_sender_and_the_lead_handle_a_message(team: MemoryTeam) -> None:
-    put(team, _dead())
-    with pytest.raises(TeamError) as caught:
-        treat(Caller(team, "architect"), Remedy.REDIRECT, [ONE], to="code_developer")
-    assert caught.value.code is Code.NOT_PERMITTED
-
-
-def test_an_answer_goes_to_nobody_but_who_asked(team: MemoryTeam, caller: Caller) -> None:
-    plan = make_message(1, type="plan_approval_request", sender="architect", to="ceo", payload={"request_id": "PLAN-1"})
-    verdict = make_message(
-        2, type="plan_approval_response", to="architect", payload={"request_id": "PLAN-1", "approve": True}
-    )
-    put(team, plan, verdict.with_changes(status="failed"))
-    with pytest.raises(TeamError) as caught:
-        treat(caller, Remedy.REDIRECT, [TWO], to="code_developer")
-    assert caught.value.code is Code.NOT_PERMITTED
-    assert _stored(team, TWO).recipients == ("architect",)
-    treat(caller, Remedy.RETRY, [TWO])
-    assert _stored(team, TWO).status == "pending"
-
-
-def test_what_was_discarded_can_be_neither_acknowledged_nor_read(team: MemoryTeam, caller: Caller) -> None:
-    put(team, _dead())
-    treat(caller, Remedy.DISCARD, [ONE], reason="nobody needs it")
-    for act in (
-        partial(inbox.acknowledge, ids=[ONE]),
-        partial(inbox.read_message, agent="architect", message_id=ONE),
-    ):
-        with pytest.raises(TeamError) as refused:
-            act(Caller(team, "architect"))
-        assert (refused.value.code, f"history --grep {ONE}" in refused.value.hint) == (Code.NOT_PERMITTED, True)
-    assert team.audit()[0].action == "discard"
 
 
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")

@@ -5,13 +5,15 @@ A story begins with its promise. A line is one of these; `$NAME` stands for the 
 - `MEMBER: FUNCTION {ARGUMENTS}` calls a function of the service; `NAME = ` before it keeps the id of the request or the
   message that it makes. `permission`, `question` and `escalation` ask as clients do, `sprint {to: NAME, kind: KIND}`
   sends that kind with the body of the source, in which further fields are changed, `grant` and `recall` are those of a
-  grant, `have` and `end` ask for an agent and for its end, `stop` agrees to stop, and `foresee` gives the `notes` of
-  what an approval would do.
-- `on STORE ...` says which stores it is told on, if not in memory; `later SECONDS` lets time pass, and
-  `members {NAME: ROLE}` puts more of them on the roster, and `leave NAME` takes them off.
+  grant, `have` and `end` ask for an agent and for its end, `stop` agrees to stop or gives a reason not to, `treat` does
+  something about messages by their ids, and `foresee` gives the `notes` of what an approval would do.
+- `on STORE ...` says which stores it is told on, if not in memory; `later SECONDS` lets time pass, `write {FIELDS}`
+  puts a message into the queue as another program does, `members {NAME: ROLE}` puts more of them on the roster, and
+  `leave NAME` takes them off.
 
 Below it stands, indented, as in the stories of views, what comes of it: fields of what the call gave, or of its error,
-whose `code` says that it is refused; else rows of what the lead sees, or messages of the `queue`.
+whose `code` says that it is refused; else rows of what the lead sees, messages of the `queue`, or lines of the `trail`,
+the newest first.
 """
 
 from __future__ import annotations
@@ -26,8 +28,10 @@ from typing import Any
 import pytest
 import yaml
 from team_console.store.contract.team import Team
+from team_console.store.model.clock import to_text
 from team_console.store.model.errors import TeamError
-from team_console.store.service import asking, inbox, maintenance, requests, sending
+from team_console.store.model.message import from_record
+from team_console.store.service import agents, asking, deliveries, inbox, maintenance, requests, router, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.decision import Decision
 from team_console.store.service.grants import recall_grant, start_grant, trial_of
@@ -36,10 +40,15 @@ from team_console.store.settings.team_config import Agent
 
 from tests.equipment.asking import COMMAND, DATABASE, lead, view
 from tests.equipment.places import is_seen, stories_beside
-from tests.equipment.teams import FACTORIES, FakeClock
+from tests.equipment.teams import FACTORIES, START, FakeClock, put
 from tests.protocol.conftest import SPRINT_BODIES
 
 STORIES = stories_beside(__file__)
+WRITTEN = {
+    **{"type": "message", "from": "ceo", "priority": "medium", "status": "pending"},
+    **{"created": to_text(START), "payload": {"summary": "A summary of five words", "content": "x"}},
+}
+"""Fields of a message that another program writes."""
 BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}
 
 
@@ -94,10 +103,17 @@ class Acts:
         return Acts.sprint(caller, "ceo", "AGENT_DESTROY_REQUEST", agent_name=agent, requested_by=caller.actor)
 
     @staticmethod
-    def stop(caller: Caller) -> Receipt:
-        """Agree to the open order to stop."""
+    def stop(caller: Caller, reason: str = "") -> Receipt:
+        """Agree to the open order to stop, or not, for a reason."""
         orders = [row for row in view(caller.team).requests if row.is_open and row.kind == "shutdown"]
+        if reason:
+            return requests.reject(caller, request_id=orders[0].request_id, reason=reason)
         return requests.approve(caller, request_id=orders[0].request_id)
+
+    @staticmethod
+    def treat(caller: Caller, what: str, ids: Sequence[str], **more: Any) -> Receipt:
+        """Do something about messages that are under way or were given up."""
+        return deliveries.treat(caller, deliveries.Remedy(what), ids, **more)
 
     @staticmethod
     def foresee(caller: Caller, **given: Any) -> object:
@@ -110,7 +126,7 @@ class Acts:
         return recall_grant(caller, grant)
 
 
-_DOORS = (Acts, requests, asking, sending, inbox, maintenance)
+_DOORS = (Acts, requests, asking, sending, inbox, maintenance, router, agents)
 
 
 class Teller:
@@ -140,6 +156,9 @@ class Teller:
             return add_members(lead(self.team), [Agent(name, role=role) for name, role in given.items()])
         if words.startswith("leave "):
             return remove_members(lead(self.team), words.split()[1:])
+        if words == "write":
+            put(self.team, from_record({**WRITTEN, **given}))
+            return None
         if not sign:
             self.clock.advance(float(words.removeprefix("later ")))
             return None
@@ -156,8 +175,8 @@ class Teller:
     def _about(self, made: object, expected: str) -> object:
         """What a place is looked for in."""
         first = expected.removeprefix("! ").split(".")[0].split(":")[0].split(" ")[0]
-        if first == "queue":
-            return SimpleNamespace(queue=self.team.snapshot().messages)
+        if first in ("queue", "trail"):
+            return SimpleNamespace(queue=self.team.snapshot().messages, trail=self.team.audit())
         return made if hasattr(made, first) else view(self.team)
 
 
