@@ -21,7 +21,7 @@ from mcp_types import (
     TextContent,
     ToolAnnotations,
 )
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
 from team_console import __version__
 from team_console.console.faults import refusal
 from team_console.console.mcp.acting import (
@@ -56,21 +56,24 @@ from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.views.verdicts import mark_of_answer, verdict_of
 
 
-class Option(BaseModel):
+class Option(BaseModel, extra="forbid"):
     """One thing the human may choose."""
 
     label: str
     description: str = ""
 
 
-class Question(BaseModel):
+class Question(BaseModel, extra="forbid"):
     """A question; the human chooses among its options or answers in own words."""
 
     question: str
     header: str = Field("", description="a word or two that name it")
     options: list[Option] = []
     multi_select: bool = Field(
-        False, serialization_alias="multiSelect", description="whether several options may be chosen"
+        False,
+        validation_alias=AliasChoices("multi_select", "multiSelect"),  # the second is that of clients' own tools
+        serialization_alias="multiSelect",
+        description="whether several options may be chosen",
     )
 
 
@@ -199,7 +202,7 @@ class Tools:
         content: Annotated[str, Field(description="your answer; the request stays open")],
     ) -> SentResult:
         """Answer what the human asked back about a plan or question of yours before deciding it."""
-        return await self._write(lambda caller: requests.answer(caller, request_id=request_id, content=content))
+        return await self._write(lambda caller: requests.answer_back(caller, request_id=request_id, content=content))
 
     async def answer_shutdown(
         self,

@@ -623,13 +623,31 @@ def answer(
     if (
         content
         and content.strip()
-        and (answered := _answer_back(caller, request_id=request_id, content=content)) is not None
+        and (answered := _answered_back(caller, request_id=request_id, content=content)) is not None
     ):
         return answered
     return decide(caller, decision)
 
 
-def _answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | None:
+def answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt:
+    """Answer what was asked back about a request of the actor's own, and nothing else.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID` where nothing was asked back, `ALREADY_ANSWERED` once it is decided,
+            `MISSING_CONTENT`, or as for a send.
+    """
+    if is_blank(content):
+        raise TeamError(Code.MISSING_CONTENT, "the answer is empty", "Say what was asked.")
+    answered = _answered_back(caller, request_id=request_id, content=content)
+    # guard: answer-back-decides-nothing
+    if answered is None:
+        text = f"{caller.actor} was asked nothing back about {request_id}"
+        hint = "Only who asks is asked back. What decides a request has a door of its own."
+        raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=request_id)
+    return answered
+
+
+def _answered_back(caller: Caller, *, request_id: str, content: str) -> Receipt | None:
     """Answer what was asked back about the actor's own request; None where nothing was.
 
     Raises:

@@ -71,7 +71,13 @@ def send(
     """
     body = dict(payload or {})
     given = {"content": content, "summary": summary, "in_reply_to": in_reply_to}
-    body.update({key: value for key, value in given.items() if value is not None})
+    for key, value in given.items():
+        if value is None:
+            continue
+        if body.get(key, value) != value:
+            text = f"{key} is given twice: in the payload, and as another text beside it"
+            raise TeamError(Code.INVALID_FIELD, text, "Give it once.")
+        body[key] = value
     names = default_recipients(type, tuple(map(canonical, (to,) if isinstance(to, str) else to)))
     written_type, written = as_written(type, body)
     draft = Draft(written_type, caller.actor, names, written, priority, message_id)

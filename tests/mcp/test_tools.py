@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from team_console.console.mcp.acting import ActingAgent
 from team_console.console.mcp.server import make_server
-from team_console.store.service import requests
+from team_console.store.service import asking, requests
 
 from tests.equipment.signed_teams import put
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, refused, told
@@ -127,6 +127,27 @@ def test_what_was_asked_back_is_answered_until_the_request_is_over(place: Place)
 
     assert run(place, lambda client: ask(client, "approve")) == "ALREADY_ANSWERED"
     assert run(place, lambda client: ask(client, "withdraw", "--reason", "done")) == "INVALID_REQUEST_ID"
+
+
+def test_what_is_answered_back_decides_nothing_not_even_for_the_lead(place: Place) -> None:
+    asked = asking.ask_question(place.caller(AGENT), questions=[QUESTION]).request_id
+    for name in (LEAD, AGENT, OTHER):
+        error = run(place, lambda client: refused(client, "answer_back", request_id=asked, content="SQLite"), name)
+        assert error["error"] == "INVALID_REQUEST_ID"
+    assert [row["state"] for row in place.verb("requests")["requests"]] == ["open"]
+
+
+def test_a_question_is_put_with_all_that_was_given_or_not_at_all(place: Place) -> None:
+    async def ask(client: Client, **more: Any) -> Any:
+        question = {**QUESTION, **more}
+        return await client.call_tool("ask_human", {"questions": [question], "wait_seconds": 0})
+
+    assert run(place, lambda client: ask(client, preview="code")).is_error
+    assert run(place, lambda client: ask(client, options=[{"label": "SQLite", "preview": "code"}])).is_error
+    for name in ("multi_select", "multiSelect"):
+        run(place, lambda client, name=name: ask(client, **{name: True}))  # type: ignore[misc]
+    asked = [message.payload["questions"][0] for message in place.team().snapshot().messages]
+    assert [question["multiSelect"] for question in asked] == [True, True]
 
 
 def test_an_option_without_a_label_is_refused(place: Place) -> None:
