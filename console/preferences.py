@@ -448,7 +448,7 @@ def _is_key(key: str) -> bool:
     return _HELD.issuperset(held) and ((len(name) == 1 and name.isprintable()) or is_named)
 
 
-def line_number_of(lines: list[str], table: str, name: str, number: int = 1) -> int:
+def line_number_of(lines: list[str], table: str, name: str, number: int) -> int:
     """Return the line on which `name` of `table` stands, from 1; 0 when it cannot be told.
 
     Args:

@@ -184,12 +184,9 @@ class TalkJson(Result):
 _Asked = TypedDict("_Asked", {"from": Annotated[str, Field(description="who asked")]})
 
 
-class EndsJson(Result, _Asked):
+class RequestJson(Result, _Asked):
     to: str
     """who is asked"""
-
-
-class RequestJson(EndsJson):
     request_id: str
     """the request, for `approve`, `reject`, `answer`, `show`"""
     kind: str

@@ -65,7 +65,7 @@ class OneLine(FewLines):
             self._left, self._right = left, right
             self.refresh()
 
-    def set_pieces(self, first: Sequence[tuple[str, Line]], last: Sequence[tuple[str, Line]] = ()) -> None:
+    def set_pieces(self, first: Sequence[tuple[str, Line]], last: Sequence[tuple[str, Line]]) -> None:
         """Show named pieces at both ends, each of which can be clicked."""
         right = _joined(last)
         begin = self.size.width - width_of(right)

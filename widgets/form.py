@@ -40,17 +40,14 @@ class AskAgain(TeamError):
         diff: Lines of a unified diff from what was shown to what there is.
         of: The token of the request as it is now, under which the painted lines of the difference are counted.
         about: What the form says of the request from now on, safe text; empty for what it said before.
-        may_go_on: Whether handing in again decides on what the diff shows.
     """
 
-    def __init__(
-        self, diff: tuple[str, ...], *, of: str = "", about: str = "", may_go_on: bool = True, why: str = ""
-    ) -> None:
+    def __init__(self, diff: tuple[str, ...], *, of: str = "", about: str = "", why: str = "") -> None:
+        """Say that handing in again decides on what the diff shows; with `why` it says why that cannot be."""
         text = why or "it changed while you were deciding; nothing was written"
-        go_on, leave = "Read what is new; hand in again to decide on it.", "esc keeps your words; open it again."
-        super().__init__(Code.INVALID_REQUEST_ID, text, go_on if may_go_on else leave)
+        hint = "esc keeps your words; open it again." if why else "Read what is new; hand in again to decide on it."
+        super().__init__(Code.INVALID_REQUEST_ID, text, hint)
         self.diff, self.of, self.about = diff, of, about
-        self.may_go_on = may_go_on
 
 
 class Later(Struct, frozen=True):

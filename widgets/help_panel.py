@@ -68,7 +68,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
         title: str,
         rows: tuple[HelpRow, ...],
         *,
-        intro: str = "",
+        intro: str,
     ) -> None:
         """`intro` is safe text above the rows."""
         super().__init__()

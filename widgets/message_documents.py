@@ -255,7 +255,7 @@ def _further(rest: Fields) -> Iterator[Block]:
         yield Text(structure(rest), TextForm.STRUCTURED)
 
 
-def answer_blocks(question: Message, answer: Message, content: str | None = None) -> Iterator[Block]:
+def answer_blocks(question: Message, answer: Message, content: str | None) -> Iterator[Block]:
     """Yield what an answer decides beyond yes and no: the choice, the rule allowed always, the edits.
 
     Args:
@@ -597,7 +597,7 @@ _INDENT = 4
 """Cells before what does not fit into the line of an agent."""
 
 
-def stopping_document(rows: Sequence[StopRow], *, now: datetime, busy: str = "") -> Document:
+def stopping_document(rows: Sequence[StopRow], *, now: datetime, busy: str) -> Document:
     """Return the document of a shutdown; `busy` names, as safe text, the agent being asked now."""
     blocks: list[Block] = []
     if busy:

@@ -185,7 +185,7 @@ def _request_facts(
     item: ActionItem | None,
     seal: Seal | None,
     me: str,
-    earlier: Sequence[RequestRow] = (),
+    earlier: Sequence[RequestRow],
 ) -> Iterator[Part]:
     """Yield who asks whom, how long it waits, when it is due or expires, and what it blocks."""
     is_mine, waited = row.addressee in (me, USER), row.waiting_seconds(now)
@@ -269,8 +269,8 @@ _LONGEST = 2000
 
 def remarks_on(
     row: RequestRow,
-    earlier: Sequence[RequestRow] = (),
-    content: str | None = None,
+    earlier: Sequence[RequestRow],
+    content: str | None,
     *,
     typed: Mapping[str, str],
 ) -> tuple[Remarked, ...]:

@@ -169,7 +169,7 @@ class PendingDecisions:
             TeamError: A single write is refused; of several, those that are refused are named in the result.
         """
         caller = self._screen.caller
-        if self._screen.preferences.undo_delay > 0:
+        if self._screen.cache.preferences.undo_delay > 0:
             return self.check(pending)
         outcomes = _write(caller, pending.writes, caller.tell)
         if len(pending.checked) == 1 and outcomes[0].error is not None:
@@ -200,7 +200,7 @@ class PendingDecisions:
         if prepared.refused:
             self._screen.toast(_refused(prepared.refused), severity="error")
         self._number += 1
-        seconds = self._screen.preferences.undo_delay
+        seconds = self._screen.cache.preferences.undo_delay
         entry = ScheduledDecision(prepared, monotonic() + seconds, f"{KEPT}{os.getpid()}:{self._number}")
         note = {
             "words": prepared.words,

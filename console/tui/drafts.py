@@ -243,7 +243,7 @@ class Visit(Struct, frozen=True):
 class LastVisit:
     """The last visit to one team under one identity, in `XDG_STATE_HOME/team-console/places`."""
 
-    def __init__(self, location: str, me: str, *, enabled: bool = True) -> None:
+    def __init__(self, location: str, me: str, *, enabled: bool) -> None:
         self._path, self._enabled = _file_of("places", location, me), enabled
 
     def read(self) -> Visit:

@@ -93,11 +93,10 @@ class MainScreen(Screen[None]):
         drafts: Drafts,
         *,
         read_only: bool,
-        preferences: Preferences | None = None,
-        last: Visit | None = None,
+        preferences: Preferences,
+        last: Visit,
     ) -> None:
         super().__init__()
-        self.preferences, last = preferences or Preferences(), last or Visit()
         self.caller, self.drafts, self.read_only = replace(caller, tell=self._tell_wait), drafts, read_only
         self.look: Callable[[], None] = seat.look
         self.redraw: Callable[[], None] = seat.redraw
@@ -107,7 +106,7 @@ class MainScreen(Screen[None]):
         self.cache = ScreenCache(
             caller.team,
             read_only=read_only,
-            preferences=self.preferences,
+            preferences=preferences,
             divider=last.divider,
             new_since=last.left_at or self.now,
             drafts=drafts,
@@ -177,7 +176,7 @@ class MainScreen(Screen[None]):
 
     def take_preferences(self, preferences: Preferences) -> None:
         """Make what the human chose hold from now on."""
-        self.preferences = self.cache.preferences = preferences
+        self.cache.preferences = preferences
         self.lists.take_preferences()
         self._seat.take_preferences(preferences)
 

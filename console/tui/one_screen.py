@@ -52,7 +52,6 @@ class OneScreen(Protocol):
         report: Shows an unexpected exception and logs it.
     """
 
-    preferences: Preferences
     caller: Caller
     drafts: Drafts
     cache: ScreenCache

@@ -175,7 +175,7 @@ class ThemeList(ListScreen[str]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,f2", "leave", "Back", show=False)]
 
-    def __init__(self, *, remembers: bool = True) -> None:
+    def __init__(self, *, remembers: bool) -> None:
         """`remembers` whether the choice is kept for the next time."""
         self._before, self._remembers, self._choices = "", remembers, theme_names()
         super().__init__("Theme", "enter confirm · esc back", str, self._line, tuple(self._choices))

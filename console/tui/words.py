@@ -458,7 +458,7 @@ def places_with_something(view: View | None) -> frozenset[Mode]:
     return frozenset(found)
 
 
-def tabs_of(view: View | None, places: Collection[Mode], *, watched: str = "") -> tuple[Tab, ...]:
+def tabs_of(view: View | None, places: Collection[Mode], *, watched: str) -> tuple[Tab, ...]:
     """Return the tabs of these places. Without a view they carry no counts, because none are known.
 
     Args:

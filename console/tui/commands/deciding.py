@@ -524,14 +524,14 @@ class SeenRequest:
 
     def _changed(self, question: Message | None) -> AskAgain:
         if question is None:
-            return AskAgain((), may_go_on=False, why="it is gone; nothing was written")
+            return AskAgain((), why="it is gone; nothing was written")
         whole, why = attachment_of(question), ""
         if whole is not None and whole != attachment_of(self.row.question):
             why = "it changed, and its new text is stored beside the queue; nothing was written"
         elif _ways_of(question) != _ways_of(self.row.question):
             why = "it changed, and with it what you can choose; nothing was written"
         if why:
-            return AskAgain(self._diff(question, self._evidence), may_go_on=False, why=why)
+            return AskAgain(self._diff(question, self._evidence), why=why)
         request = self._request
         if request is not None:
             row = replace(self.row, question=question)

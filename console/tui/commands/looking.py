@@ -124,7 +124,7 @@ def everything(screen: MainScreen, context: ActionContext) -> None:
 def _actions(screen: MainScreen, context: ActionContext) -> tuple[HelpRow, ...]:
     """Return the actions of this place: the human's own commands first, then deciding, writing and delivering."""
     rows = []
-    for number, one in enumerate(screen.preferences.commands):
+    for number, one in enumerate(screen.cache.preferences.commands):
         rows.append(HelpRow(written_key(one.key), safe_line(one.run), one.name, "Your own", "", f"own:{number}"))
     order = list(Group)
     here = actions_in(context.mode, read_only=screen.cannot_write)

@@ -395,14 +395,14 @@ class AgentsPane(Pane[Message]):
         event.prevent_default()
         event.stop()
         self._show_messages()
-        self.post_message(self.Looked(self))
+        self.post_message(self.Looked())
 
     @on(RowList.Marked, "#roster")
     def _agent_marked(self, event: RowList.Marked) -> None:
         event.prevent_default()
         event.stop()
         self._show_roster_title()
-        self.post_message(self.Looked(self))
+        self.post_message(self.Looked())
 
     @on(RowList.Opened, "#roster")
     def _agent_opened(self, event: RowList.Opened) -> None:
@@ -413,7 +413,7 @@ class AgentsPane(Pane[Message]):
     @on(DescendantFocus)
     def _focused(self) -> None:
         self.presenter.show()
-        self.post_message(self.Looked(self))
+        self.post_message(self.Looked())
 
 
 def _name_of(row: RosterRow) -> str:
@@ -484,7 +484,7 @@ def my_inbox_document(mail: Sequence[Message], view: View) -> Document:
     )
 
 
-def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str = "") -> tuple[Line, ...]:
+def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str) -> tuple[Line, ...]:
     """Return an agent with its state since when and what is unread, and below why, and what it wrote last; in one
     line its role in their place.
 

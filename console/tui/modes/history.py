@@ -327,7 +327,7 @@ class HistoryPane(Pane[Message]):
             self._go_on()
 
 
-def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:
+def history_lines(message: Message, drawing: Drawing, *, asked: str) -> tuple[Line, ...]:
     """Return a message of the past: when, what, from whom to whom; `asked` is the title of the request that it
     decides.
     """

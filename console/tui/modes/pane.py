@@ -56,11 +56,8 @@ class Pane(Container, Generic[RowT]):
     LISTING: ClassVar[type[Listing[Any]]]
     """What it lists."""
 
-    @dataclass
     class Looked(TextualMessage):
         """Another row, mark or panel: what keys act on may be another thing now."""
-
-        pane: Pane[Any]
 
     @dataclass
     class GoTo(TextualMessage):
@@ -318,7 +315,7 @@ class Pane(Container, Generic[RowT]):
         self.divider.go_inside(False)
         (self.detail if reads else self.chosen_from).focus()
         self.presenter.show()
-        self.post_message(self.Looked(self))
+        self.post_message(self.Looked())
 
     def step(self, direction: int) -> bool:
         """Go to the next thing, or the one before; False at the end."""
@@ -371,13 +368,13 @@ class Pane(Container, Generic[RowT]):
             self.presenter.show_once()
         else:
             self.presenter.show()
-        self.post_message(self.Looked(self))
+        self.post_message(self.Looked())
 
     @on(RowList.Marked)
     def _marked(self, event: RowList.Marked) -> None:
         event.stop()
         self.show_titles()
-        self.post_message(self.Looked(self))
+        self.post_message(self.Looked())
 
     @on(RowList.Topped)
     def _topped(self, event: RowList.Topped) -> None:
