@@ -56,37 +56,7 @@ def test_the_matrix_decides_which_field_a_type_must_and_must_not_have(kind: str,
     assert name in error.hint
 
 
-VERDICT_DEPARTURES: list[tuple[dict[str, Any], Code]] = [
-    ({"approve": "true"}, Code.INVALID_FIELD),
-    ({"approve": 1}, Code.INVALID_FIELD),
-    ({"approve": False}, Code.MISSING_REASON),
-    ({"approve": False, "content": " "}, Code.MISSING_REASON),
-    ({"request_id": ""}, Code.INVALID_REQUEST_ID),
-    ({"request_id": 12}, Code.INVALID_REQUEST_ID),
-    ({"content": {"reason": "no"}}, Code.INVALID_FIELD),
-]
-DEPARTURES: list[tuple[str, dict[str, Any], Code]] = [
-    ("message", {"type": "massage"}, Code.INVALID_TYPE),
-    ("message", {"type": None}, Code.INVALID_TYPE),
-    ("message", {"type": ["message"]}, Code.INVALID_TYPE),
-    ("message", {"type": "plan_approval_request"}, Code.INVALID_TYPE),
-    ("message", {"recipient": ""}, Code.MISSING_RECIPIENT),
-    ("message", {"recipient": ["dev", "ops"]}, Code.INVALID_FIELD),
-    ("message", {"recipient": "all"}, Code.INVALID_FIELD),
-    ("message", {"content": None}, Code.MISSING_CONTENT),
-    ("message", {"content": "  "}, Code.MISSING_CONTENT),
-    ("message", {"content": 7}, Code.INVALID_FIELD),
-    ("message", {"summary": None}, Code.MISSING_SUMMARY),
-    ("message", {"summary": ["a"]}, Code.INVALID_FIELD),
-    *(
-        (kind, changes, code)
-        for kind in ("shutdown_response", "plan_approval_response")
-        for changes, code in VERDICT_DEPARTURES
-    ),
-]
-
-
-@pytest.mark.parametrize(("kind", "changes", "code"), DEPARTURES)
+@cases
 def test_what_departs_from_the_form_of_its_type_is_refused(kind: str, changes: dict[str, Any], code: Code) -> None:
     assert unread({"type": kind, **VALID[kind], **changes}).code is code
     assert unread([VALID[kind]]).code is Code.INVALID_FIELD
