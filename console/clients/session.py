@@ -174,6 +174,7 @@ class ClientSession:
         # guard: quiet-without-what-is-allowed
         if is_quiet and not has_in_any_session(ALLOWED, self.call.actor, self.call.location):
             shared.write(QUIET, {})
+            shared.date(QUIET, marks["settings"][2] if "settings" in marks else 0)
         else:
             shared.remove(QUIET)
         return True

@@ -32,7 +32,7 @@ RECORDED = "recorded"
 STATE = "state"
 """What the session does now."""
 QUIET = "quiet"
-"""There, and newer than the team's settings, where a member is asked for nothing unless a console is open."""
+"""There, and of the same time as the team's settings, where a member is asked for nothing unless a console is open."""
 REFUSED = "refused-"
 """One for each call that the client refused by itself while nobody was there who could have been asked."""
 ASKED = "asked-"
@@ -67,6 +67,13 @@ class SessionFiles:
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
             write_whole(os.path.join(self.folder, name), value)
+        except OSError:
+            return
+
+    def date(self, name: str, time_ns: int) -> None:
+        """Give a file the time of another, so that a shell can tell whether that one changed since."""
+        try:
+            os.utime(os.path.join(self.folder, name), ns=(time_ns, time_ns))
         except OSError:
             return
 

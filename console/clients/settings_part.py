@@ -102,7 +102,8 @@ class HookLines(Struct, frozen=True):
 
 
 def quiet_condition(places: Mapping[str, str], name: str, location: str) -> str:
-    """Return words for a shell that go on only where a call may be asked for: a console is open, or something changed.
+    """Return words for a shell that go on only where a call may be asked for: a console is open, or the settings are
+    not of the time at which a session last looked at them, be it later or earlier.
 
     The shell looks itself, since each call would wait for the start of a program that then says nothing.
 
@@ -111,9 +112,10 @@ def quiet_condition(places: Mapping[str, str], name: str, location: str) -> str:
     """
     if "queue" not in places:
         return ""
-    quiet = os.path.join(member_folder(name, location), QUIET)
+    quiet = shlex.quote(os.path.join(member_folder(name, location), QUIET))
     consoles, settings = shlex.quote(places["presence"]), shlex.quote(places["settings"])
-    return f'set -- {consoles}/console-*; [ {shlex.quote(quiet)} -nt {settings} ] && [ ! -e "$1" ] || '
+    is_same = f"[ -e {quiet} ] && [ ! {quiet} -nt {settings} ] && [ ! {quiet} -ot {settings} ]"
+    return f'set -- {consoles}/console-*; {is_same} && [ ! -e "$1" ] || '
 
 
 def hook_command(program: Sequence[str], *, name: str, location: str) -> list[str]:

@@ -196,6 +196,13 @@ def test_a_console_that_was_killed_and_settings_that_changed_are_looked_at(desk:
     assert before_tool(desk, tool_input={"command": "ls"})[1]
 
 
+def test_settings_that_are_copied_back_with_an_older_date_are_looked_at(desk: Desk) -> None:
+    settings = desk.team.folder / "messenger-config.yaml"
+    settings.write_text(f"{settings.read_text()}wait_for_human: always\n")
+    os.utime(settings, (1_000_000_000, 1_000_000_000))
+    assert before_tool(desk, tool_input={"command": "ls"})[1]
+
+
 def test_a_call_that_is_allowed_once_passes_without_a_console(desk: Desk) -> None:
     run(desk, "PermissionDenied", **{key: value for key, value in DENIED.items() if key != "hook_event_name"})
     (request,) = desk.ok("requests", "--open")["requests"]
