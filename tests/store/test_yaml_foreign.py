@@ -51,6 +51,21 @@ def test_a_rolled_back_status_is_healed_and_the_message_not_delivered_again(
     assert all(line.intact for line in team.audit())
 
 
+def test_a_look_between_two_writes_is_not_older_than_the_look_before(tmp_path: Path) -> None:
+    """It had the queue of before and the ledger of after, so that a message which was shown already was missing."""
+    put(open_yaml(tmp_path), make_message(1))
+    written: list[int] = []
+
+    def write_two(_read: int, _all: int) -> bool:
+        for number in (2, 3) if not written else ():
+            put(open_yaml(tmp_path), make_message(number))
+            written.append(number)
+        return True
+
+    seen = open_yaml(tmp_path).snapshot(progress=write_two).messages
+    assert [message.message_id for message in seen] == [make_message(number).message_id for number in (1, 2, 3)]
+
+
 def test_as_many_bytes_written_within_one_tick_of_the_clock_are_read(tmp_path: Path) -> None:
     put(open_yaml(tmp_path), make_message(1), make_message(2))
     queue = tmp_path / QUEUE

@@ -56,6 +56,8 @@ from team_console.store.settings.in_force import InForce
 _NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
 FOREIGN_FRAME = "FOREIGN_FRAME"
 """The code of what stands between entries and is none: other programs may read no further than to there."""
+_READINGS = 4
+"""How often a queue is read again that is replaced each time."""
 _MOST_AROUND = 20
 ASK_KERNEL_SECONDS = 4.0
 """How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
@@ -107,8 +109,7 @@ class SnapshotReader:
         """See `Team.snapshot`."""
         with self._guard:
             settings = self._settings()
-            generation, broken = self._read_queue(progress)
-            ahead, text = self._on_record(generation)
+            generation, broken, ahead, text = self._read_to_last_line(progress)
             messages, damaged, found = self._understood(generation, text)
             problems = [*settings.problems, *found]
             if generation is None and broken is not None:
@@ -160,6 +161,23 @@ class SnapshotReader:
         self.generation = generation
         found, damaged = self._damage(generation.text)
         return on_record.messages(), damaged, [*_shared(generation.text), *found]
+
+    def _read_to_last_line(
+        self, progress: Progress | None
+    ) -> tuple[QueueFile | None, _Broken | None, int, QueueText | None]:
+        """Return the queue, or why it cannot be read, and what `_on_record` says of it.
+
+        Read again where it was replaced before the ledger was read: of two writes at that moment one, or the first,
+        would be missing, though somebody may have seen it already.
+        """
+        for _ in range(_READINGS):
+            generation, broken = self._read_queue(progress)
+            ahead, text = self._on_record(generation)
+            found = self._disk.stat(self._layout.queue) if generation is not None else None
+            # guard: queue-replaced-while-read
+            if generation is None or (found.mark if found else None) == generation.mark:
+                break
+        return generation, broken, ahead, text
 
     # guard: snapshot-with-last-line
     def _on_record(self, generation: QueueFile | None) -> tuple[int, QueueText | None]:
