@@ -421,6 +421,14 @@ def state_line(message: Message, now: datetime) -> Line:
     return tuple(parts)
 
 
+def sprint_body(read: ParsedMessage) -> Text | None:
+    """Return the fields of a sprint message that carries them as JSON; None for every other message."""
+    if read.kind.family is not Family.SPRINT or read.carried is None:
+        return None
+    body = {key: item for key, item in read.body.items() if key != "msg_type"}
+    return Text(structure(body), TextForm.STRUCTURED)
+
+
 def content_blocks(message: Message, read: ParsedMessage, content: str | None = None) -> tuple[Block, ...]:
     """Summary, content and the rest of the payload; what a client asks for as what it is."""
     if read.opens is RequestKind.PERMISSION:
@@ -429,8 +437,8 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
     if read.opens is RequestKind.QUESTION:
         return (*blocks, *_question_blocks(message))
     summary, title = message.payload.get("summary"), safe_line(title_of(read), 400)
-    sprint = read.kind.family is Family.SPRINT and read.carried is not None
-    if sprint:
+    body = sprint_body(read)
+    if body is not None:
         text = ""
     elif content is not None:
         text = content
@@ -439,9 +447,8 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
     is_whole = isinstance(summary, str) and len(summary) <= _WHOLE_TITLE and "\n" not in summary.strip()
     if isinstance(summary, str) and not is_whole and summary.strip() != text.strip():
         blocks.append(Lines(tuple(((line, ""),) for line in safe_text(summary.strip()).split("\n"))))
-    if sprint:
-        body = {key: item for key, item in read.body.items() if key != "msg_type"}
-        blocks.append(Text(structure(body), TextForm.STRUCTURED))
+    if body is not None:
+        blocks.append(body)
     elif text and safe_text(text.strip()) != title:
         blocks.append(Text(safe_text(text), is_asked=read.opens is not None))
     rest = _rest(message, read)

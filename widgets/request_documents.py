@@ -21,7 +21,14 @@ from team_console.store.views.conversation import versions_of
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import ActionItem, Flag, RequestRow, RequestState
 from team_console.widgets.document import Block, Document, Heading, Lines, Remarked, Text, fact
-from team_console.widgets.message_documents import answer_blocks, content_blocks, safe_name, seal_facts, source_of
+from team_console.widgets.message_documents import (
+    answer_blocks,
+    content_blocks,
+    safe_name,
+    seal_facts,
+    source_of,
+    sprint_body,
+)
 from team_console.widgets.signs import REQUESTS
 from team_console.widgets.text import Line, Part, ago, clock_time, span
 
@@ -102,34 +109,39 @@ _SAID = frozenset(_MEANINGS) - {Flag.OVERDUE}
 """Flags that are told in words; the clock tells of the other."""
 
 
-def _section(heading: str, lines: Iterable[Line], indent: int = 2) -> Iterator[Block]:
+def _section(heading: str, lines: Iterable[Line], indent: int = 2, *, beside: bool = False) -> Iterator[Block]:
     """Yield lines below their heading, if there are any."""
     if made := tuple(lines):
         if heading:
-            yield Heading(heading)
-        yield Lines(made, indent=indent)
+            yield Heading(heading, beside)
+        yield Lines(made, indent=indent, beside=beside)
 
 
 def _more_blocks(
     row: RequestRow, requests: tuple[RequestRow, ...], now: datetime, content: str | None
 ) -> Iterator[Block]:
-    """Yield why it was asked, the talk about it, its answer, and earlier decisions on the same."""
+    """Yield why it was asked, the talk about it, its answer, and earlier decisions on the same.
+
+    Those come from the archives, some time after the request: they are beside it and change no number of its lines.
+    """
     earlier = earlier_plans(row, requests)
     if row.is_open and not earlier and (other := _asked_before(row, requests)) is not None:
         state = REQUESTS[other.state]
         words = f"asked before: {state.word}, {safe_line(other.title, 300)}"
-        yield Lines((((words, "muted"),),))
+        yield Lines((((words, "muted"),),), beside=True)
     if (why := why_in(row.question.payload)) is not None:
         yield Heading("why it asks")
         yield Lines(tuple(((line, ""),) for line in why_lines(why)))
     yield from _section("asked back", _talk(row, now), 0)
     before = [other for other in decided_before(row, requests) if other not in earlier] if row.is_open else ()
-    yield from _section("decided on the same before", (_decided(other, requests, now) for other in before))
+    yield from _section("decided on the same before", (_decided(other, requests, now) for other in before), beside=True)
     if row.answers:
         yield Heading("answers" if len(row.answers) > 1 else "answer")
     for answer in row.answers:
         yield Lines((_answer_line(answer, row, now),), indent=2)
-        if answer.content:
+        if (body := sprint_body(parse_message(answer))) is not None:
+            yield body
+        elif answer.content:
             yield Text(safe_text(answer.content))
         yield from answer_blocks(row.question, answer, content)
     versions = [*_versions(earlier, now)]

@@ -517,13 +517,15 @@ def _number(count: int) -> str:
 
 # What happened since the human left, as the lines of a card: a line for each kind of thing.
 
+_HALF_A_MINUTE = 30
+"""Seconds by which a span is rounded: twelve hours are not eleven when the clock has gone on since."""
 _HEAD = 21
 """Cells of the words before the things of a kind."""
 
 
 def digest_title(since: datetime, now: datetime, *, has_left: bool) -> str:
     """Return the title of the card; `has_left` when it is known that the human left at `since`."""
-    away = span((now - since).total_seconds())
+    away = span((now - since).total_seconds() + _HALF_A_MINUTE)
     begins = f"Since you left at {clock_time(since, now)}" if has_left else f"Since {clock_time(since, now)}"
     return f"{begins} ({away})"
 

@@ -54,9 +54,11 @@ class DeliveryListing(Listing[DeliveryRow]):
         return row.message, row.state
 
     def rows_of(self, view: View) -> tuple[DeliveryRow, ...]:
-        """Return what failed, expired, is tried again or was handed over; mail that waits for pick-up is no row."""
-        waiting = (DeliveryState.PENDING, DeliveryState.DUE)
-        return tuple(row for row in view.deliveries if row.state not in waiting)
+        """Return what failed, expired, is tried again or was handed over; mail that waits for pick-up, or was taken
+        back, is no row.
+        """
+        others = (DeliveryState.PENDING, DeliveryState.DUE, DeliveryState.RECALLED)
+        return tuple(row for row in view.deliveries if row.state not in others)
 
     def found_in(self, row: DeliveryRow) -> Searchable:
         """Return the message, its state, whom it goes to and what went wrong."""

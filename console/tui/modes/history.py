@@ -18,7 +18,8 @@ from team_console.console.tui.words import ScreenState, asked_title, empty_words
 from team_console.store.contract.team import LOST, Snapshot
 from team_console.store.model.clock import from_text, local_day
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import newest_first, when_created
 from team_console.store.protocol.verdicts import Seal
@@ -77,7 +78,8 @@ class HistoryListing(Listing[Message]):
 
     def draw(self, row: Message, drawing: Drawing) -> tuple[Line, ...]:
         """Return a message in one line or two."""
-        return history_lines(row, drawing, asked=asked_title(self.situation.view, row))
+        is_mine = bool({self.me, USER} & {*row.recipients})
+        return history_lines(row, drawing, asked=asked_title(self.situation.view, row), is_mine=is_mine)
 
     def group_of(self, row: Message) -> str:
         """Return the day it was written."""
@@ -327,9 +329,12 @@ class HistoryPane(Pane[Message]):
             self._go_on()
 
 
-def history_lines(message: Message, drawing: Drawing, *, asked: str) -> tuple[Line, ...]:
-    """Return a message of the past: when, what, from whom to whom; `asked` is the title of the request that it
-    decides.
+def history_lines(message: Message, drawing: Drawing, *, asked: str, is_mine: bool) -> tuple[Line, ...]:
+    """Return a message of the past: when, what, from whom to whom.
+
+    Args:
+        asked: The title of the request that it decides.
+        is_mine: Whether it waits for the reader, who need not be told that nobody picked it up.
     """
     to = ", ".join(message.recipients) if len(message.recipients) < _MANY else f"{len(message.recipients)} agents"
     status, moment, what = status_sign(message), message.created_at, decision_words(message, asked)
@@ -339,9 +344,10 @@ def history_lines(message: Message, drawing: Drawing, *, asked: str) -> tuple[Li
     time: Line = ((pad(when, _WHEN) + "  ", "muted"),)
     title, sender, kind = row_title(message), safe_line(message.sender, 64), kind_name(message)
     if drawing.is_opened:
-        (above,) = history_lines(message, replace(drawing, lines=1, is_opened=False), asked=asked)
+        (above,) = history_lines(message, replace(drawing, lines=1, is_opened=False), asked=asked, is_mine=is_mine)
+        state = "unread" if is_mine and message.status == Status.PENDING else status.word
         told = text_of(above)
-        facts = [fact for fact in (f"{sender} → {safe_line(to, 400)}", kind) if fact not in told] + [status.word]
+        facts = [fact for fact in (f"{sender} → {safe_line(to, 400)}", kind) if fact not in told] + [state]
         return above, ((" " * (width_of(time) + 2), ""), (" · ".join(facts), "muted"))
     if drawing.lines > 1:
         below = f"{sender} → {safe_line(to, 400)}{f' · {kind}' if kind else ''}"
