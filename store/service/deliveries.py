@@ -28,7 +28,7 @@ from team_console.store.model.schedule import (
 )
 from team_console.store.protocol.membership import members
 from team_console.store.protocol.parsing import parse_message, when_created
-from team_console.store.protocol.relations import is_answer
+from team_console.store.protocol.relations import REQUEST, is_answer
 from team_console.store.protocol.team_rules import check_permission, check_settings
 from team_console.store.protocol.verdicts import Seal, message_seal
 from team_console.store.service.caller import Caller, Receipt, receipt
@@ -471,6 +471,10 @@ def _fitting(state: TeamState, remedy: Remedy, message_id: str, message: Message
         raise _not_now(f"{message_id} has already reached {names}", "Send a message to the others.")
     if message.is_group and remedy is Remedy.REDIRECT:
         raise _not_now(f"{message_id} is for a group", "Send the message again to those who need it.")
+    # guard: order-stops-nobody-else
+    if remedy is Remedy.REDIRECT and message.type == REQUEST:
+        hint = "Recall it, and ask the other agent with: team-console shutdown NAME"
+        raise _not_now(f"{message_id} asks {message.recipients[0]} itself to stop", hint)
     if remedy is Remedy.REDIRECT and is_answer(message):
         # What is on record of it says whom it is for, and nobody else can act on it.
         hint = "Retry it or discard it, and write to the other agent."
