@@ -33,6 +33,7 @@ from tests.console.conftest import (
     ask_permission,
     hand_in_plan,
     opened,
+    rewrite,
     three_plans,
     verdicts,
 )
@@ -215,7 +216,9 @@ ODD: list[dict[str, Any]] = json.loads(Path(__file__).with_name("odd_questions.j
 
 @pytest.mark.parametrize("odd", ODD, ids=[odd["shown"][0][:20] for odd in ODD])
 async def test_every_field_of_a_question_is_shown(team: MemoryTeam, odd: dict[str, Any]) -> None:
-    ask(team, odd["question"])
+    request_id = ask(team, database())
+    (asked,) = (message for message in team.snapshot().messages if message.request_id == request_id)
+    rewrite(team, asked.message_id, questions=[odd["question"]])
     async with opened(team, size=(120, 60)) as desk:
         await desk.reads("Which database?")
         flat = desk.detail.replace("\n", "").replace(" ", "")
