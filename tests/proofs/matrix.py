@@ -80,6 +80,8 @@ def _look(run: Run, place: str) -> Iterator[tuple[str, list[Any]]]:
         return json.loads(done.stdout) if done.stdout.startswith(("{", "[")) else done.stdout + done.stderr
 
     rows = told("--as", "ceo", "requests", "--json")["requests"]
+    for row in rows:  # between the two looks it may have become late
+        row["state"] = "open" if row["state"] == "overdue" else row["state"]
     yield "requests", sorted(({key: row.get(key) for key in _OF_REQUEST} for row in rows), key=str)
     # Copies of one broadcast have one time, and no order.
     yield "history", sorted(told("history", "--format", "json")["messages"], key=str)
