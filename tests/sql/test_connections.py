@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from team_console.store.views.projection import Projection
 
 from tests.equipment.command_line import CommandLine
 from tests.equipment.postgresql import Server, fresh_database
+from tests.equipment.statements import SEED, execute, insert
 from tests.equipment.teams import FakeClock, ids, make_message, put
 from tests.sql.conftest import SETTINGS, Open
 
@@ -134,3 +137,28 @@ def test_nobody_folds_the_log_into_the_file_under_a_look(tmp_path: Path) -> None
     assert [message.content for message in watcher.snapshot().messages] == ["one", "two"]
     here.ok(*send, "three")
     assert [message.content for message in watcher.snapshot().messages] == ["one", "two", "three"]
+
+
+_CUT_SHORT = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+for pragma in ("journal_mode = DELETE", "cache_size = 2"):
+    connection.execute(f"PRAGMA {pragma}")
+connection.execute("BEGIN")
+row = "INSERT INTO agent_message (message_id, sender, recipient, payload, status) VALUES (?, 'a', 'b', ?, 'pending')"
+connection.executemany(row, [(f"never-{number}", "x" * 900) for number in range(400)])
+os._exit(0)
+"""
+
+
+def test_what_a_program_that_died_had_not_committed_is_never_shown(tmp_path: Path) -> None:
+    """Read-only, its hundreds of rows were messages: half a write, which the next writer undoes."""
+    place = tmp_path / "team.db"
+    execute(str(place), SEED.format(more=""))
+    insert(str(place), "msg-001")
+    subprocess.run([sys.executable, "-c", _CUT_SHORT, str(place)], check=True)
+    seen = open_team(str(place), read_only=True).snapshot()
+    assert (seen.messages, seen.is_known) == ((), False)
+    assert "a write that was cut short" in seen.problems[0].message
+    assert ids(open_team(str(place))) == ["msg-001"]
+    assert ids(open_team(str(place), read_only=True)) == ["msg-001"]

@@ -447,9 +447,18 @@ def _open_to_look(path: Path, wait: float) -> sqlite3.Connection:
     Without a log the file is read as it is; with one its index is only read, and one that is missing not made.
 
     Raises:
-        TeamError: `STORE_UNREADABLE` for a log without its index.
+        TeamError: `STORE_UNREADABLE` for a log without its index, and for a write that was cut short.
     """
-    log = Path(f"{path}-wal")
+    log, journal = Path(f"{path}-wal"), Path(f"{path}-journal")
+    # guard: write-cut-short-not-shown
+    if _is_empty(log) and not _is_empty(journal):
+        try:
+            return _connect(path, "mode=ro", *_LOOKING, "schema_version", timeout=wait)
+        except sqlite3.OperationalError as error:
+            if not any(words in str(error) for words in ("readonly", "unable to open")):
+                raise
+            text = f"{journal} is left of a write that was cut short, and only a writer may undo it"
+            raise TeamError(Code.STORE_UNREADABLE, text, "Open the team once with the right to write.") from error
     if _is_empty(log):
         return _connect(path, "mode=ro&immutable=1", *_LOOKING, timeout=wait)
     try:
