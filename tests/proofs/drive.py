@@ -12,23 +12,16 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.equipment.cases import constant
 from tests.equipment.command_line import COMMAND
+from tests.equipment.pressed_keys import ESCAPE
 from tests.equipment.terminal import Terminal
 
 SIZES = ((60, 20), (80, 24), (120, 40), (200, 55))
 MODES = "1l23l456"
 _KEYS_OF_A_ROUND = 5
-ESCAPE = "\x1b[27u"
-"""Escape as a terminal sends it that can tell it from the beginning of a sequence."""
 WRONG = re.compile(r"✗ DEFECT|Traceback|cannot be shown|Unexpected:")
-KEYS = (
-    *("a\r", "r", "rno, tests first\r", "d", "D", "m", "mhello\r", "b", "s", "S", "t", "e", "x", "u", "C"),
-    *("U", "W", "z", "c", "o", "y", "Y", "n", "?", " ", "*", "L", "B", "E", ";", "."),
-    *("j", "j", "j", "k", "G", "g", "\r", "\t", "\x04", "\x15", "/plan\r", "/\r", "1", "2", "\x0f\r"),
-    *(":watch the shutdown\r", ":as written\r", ":exact moments\r", ":mark range\r", ":wake\r"),
-    *(":agent\r", ":sprint\r", ":help\r", "\x0c", ESCAPE, ESCAPE),
-)
-"""What is pressed at once, each as the terminal sends it."""
+KEYS = constant(__file__, "KEYS", list[str])
 
 
 def drive(terminal: Terminal, chance: random.Random, rounds: int) -> str:

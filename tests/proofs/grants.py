@@ -11,23 +11,12 @@ from typing import Any
 from team_console.store.model.message import Message, new_record
 from team_console.store.protocol.grants import GrantScope
 
-_WORDS = (
-    "npm",
-    "test",
-    "npm test",
-    "npm test ",
-    " npm test",
-    "npm  test",
-    "npm test\n",
-    "npm tests",
-    "NPM TEST",
-    "",
-    "|",
-)
-_VALUES: tuple[Any, ...] = (*_WORDS, 0, 1, True, False, None, 1.0, [], ["npm", "test"], {"command": "npm test"})
-_KEYS = ("command", "description", "timeout", "cwd", "url", "Command", "command ")
-_NAMES = ("a1", "a2", "A1", "a1 ", "ceo", "")
-_PLACES = ("/srv", "/srv/", "/srv/x", "/", "", "/srv/../srv")
+from tests.equipment.cases import constant
+
+_VALUES = constant(__file__, "VALUES", list[Any])
+_KEYS = constant(__file__, "KEYS", list[str])
+_NAMES = constant(__file__, "NAMES", list[str])
+_PLACES = constant(__file__, "PLACES", list[str])
 
 
 def _input(chance: random.Random) -> dict[str, Any]:

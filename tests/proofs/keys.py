@@ -29,11 +29,11 @@ from team_console.store.service.caller import Caller
 from team_console.store.views.projection import view_of
 
 from tests.equipment.cases import constant
+from tests.equipment.pressed_keys import ESCAPE
 from tests.equipment.terminal import Terminal, console
 
 LEAD, PLANS, OTHERS = "ceo", 12, 3
 SIZES = ((120, 40), (120, 40), (80, 24), (100, 30), (160, 50))
-ESCAPE = "\x1b[27u"
 _ENTER = "\r"
 _MARK = re.compile(r"\b([A-Z]\d+)-(\d+)\b")
 """What each line of a request begins with: which request, and which line of it."""

@@ -23,7 +23,8 @@ from tests.equipment.postgresql import fresh_database, shared_server
 
 STORES = ("files", "SQLite", "PostgreSQL")
 _EVERY = 2
-"""Both look after so many steps, and after the last one: what one of them got wrong stays in the team."""
+"""Both look after so many steps, and after the last one: what one of them got wrong stays in the team. In a part of the
+story they look at its end alone."""
 STORY: Sequence[Sequence[str]] = (*ACTS[1:4], *map(shlex.split, constant(__file__, "STORY", list[str])))
 """How it begins, and goes on as the file has it; `{KIND}` is the id of the open request of this kind."""
 Run = Callable[[Sequence[str]], subprocess.CompletedProcess[str]]
@@ -38,13 +39,16 @@ class Outcome:
     differences: list[str] = field(default_factory=list)
 
 
-def play(place: str, programs: Sequence[tuple[str, Run]]) -> Outcome:
-    """Play the story at `place`, the first program first; both look every other step. A difference is told once."""
+def play(place: str, programs: Sequence[tuple[str, Run]], count: int) -> Outcome:
+    """Play so many steps of the story at `place`, the first program first, and let both look.
+
+    A difference is told once.
+    """
     outcome = Outcome()
     first = programs[0][1]((*ACTS[0][:-1], place))
     assert first.returncode == 0, first
     told_of = set[str]()
-    for number, step in enumerate(STORY):
+    for number, step in enumerate(STORY[:count]):
         name, program = programs[(number + 1) % 2]
         words = _with_ids(step, programs[number % 2][1], place)
         done = program(("-t", place, *words))
@@ -55,7 +59,7 @@ def play(place: str, programs: Sequence[tuple[str, Run]]) -> Outcome:
             told = (done.stdout + done.stderr).strip()[-400:]
             outcome.differences.append(f"step {number + 1}, {name}: {' '.join(words)[:80]}: {told}")
             return outcome
-        if number % _EVERY and step is not STORY[-1]:
+        if number < count - 1 and (number % _EVERY or count < len(STORY)):
             continue
         looks = [dict(_look(run, place)) for _, run in programs]
         for what, shown in looks[0].items():
@@ -127,8 +131,11 @@ def _places(stores: Sequence[str], folder: Path) -> Iterator[tuple[str, Callable
         yield "PostgreSQL", lambda: fresh_database(server)
 
 
-def judged(stores: Sequence[str], folder: Path) -> Iterator[tuple[str, Outcome]]:
-    """Play the story in each store, begun by each version; nothing where the history of the repository is not here."""
+def judged(stores: Sequence[str], folder: Path, count: int) -> Iterator[tuple[str, Outcome]]:
+    """Play so many steps of the story in each store, begun by each version.
+
+    Nothing is played where the history of the repository is not here.
+    """
     command = older(folder / "program")
     if command is None:
         return
@@ -139,13 +146,13 @@ def judged(stores: Sequence[str], folder: Path) -> Iterator[tuple[str, Outcome]]
             old = command(team)
             programs = [("0.5.0", old.attempt), ("now", _present(team))]
             programs.sort(key=lambda one: one[0] != begins)
-            yield f"{store}, begun by {begins}", play(place(), programs)
+            yield f"{store}, begun by {begins}", play(place(), programs, count)
 
 
 def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
     """Yield each difference between what the versions show of one team."""
     os.chmod(folder, 0o755)
-    for name, outcome in judged([store for store in STORES if only in store], folder):
+    for name, outcome in judged([store for store in STORES if only in store], folder, count):
         end = outcome.refused or f"{len(outcome.differences)} differences"
         print(f"{name:28} {outcome.looks:4} looks compared, {end}", flush=True)
         yield from (f"{name}: {difference}" for difference in outcome.differences)

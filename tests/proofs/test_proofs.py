@@ -13,6 +13,7 @@ from team_console.store.backends.yaml.queue import QueueText
 
 from tests.equipment.command_line import ROOT
 from tests.equipment.counting import calls_of
+from tests.proofs import matrix
 from tests.proofs.__main__ import PROOFS
 from tests.proofs.fuzz.texts import EACH
 
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.slow
         ("fuzz", 1_200, 20260224, ""),
         ("grants", 3_000, 37, ""),
         ("hooks", 24, 13, ""),
+        *(("matrix", 4, 1, store) for store in matrix.STORES),
         ("keys", 200, 7, ""),
         ("shell", 60, 37, ""),
         *(("races", 20, 1, store) for store in ("yaml", "sqlite", "postgresql")),

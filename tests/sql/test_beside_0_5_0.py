@@ -6,7 +6,6 @@ A verdict names the digest of its question: whatever one of them adds to a row w
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from team_console.store.views.status import view_of_team
 
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
-from tests.equipment.older_version import older
 from tests.equipment.postgresql import new_location
 from tests.equipment.statements import execute
 
@@ -72,38 +70,3 @@ def test_a_key_envelope_of_a_user_survives_and_is_part_of_the_digest(location: s
     (row,) = view_of_team(team, team.snapshot(), me="ceo").requests
     assert (row.outcome, row.flags) == ("answered", ())
     team.close()
-
-
-Run = Callable[..., Any]
-
-
-@pytest.fixture(scope="session")
-def old_command(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Run]:
-    """What runs 0.5.0 in a folder."""
-    command = older(tmp_path_factory.mktemp("0_5_0"))
-    if command is None:
-        pytest.skip("the history with 0.5.0 is not here")
-    return lambda folder: lambda *words: json.loads(command(folder)((*words, "--json")))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rejected_by", ["0.5.0", "today"])
-@pytest.mark.parametrize("asked_by", ["0.5.0", "today"])
-@pytest.mark.parametrize("store", ["yaml", "sqlite", "postgresql"])
-def test_both_programs_read_the_same(
-    old_command: Callable[[Path], Run], tmp_path: Path, store: str, asked_by: str, rejected_by: str
-) -> None:
-    place = new_location(store, tmp_path)
-    today = CommandLine(tmp_path)
-    programs: dict[str, Run] = {
-        "0.5.0": old_command(tmp_path),
-        "today": lambda *words: json.loads(today(*words, "--json").out),
-    }
-    CommandLine(tmp_path).ok("init", place, "--name", "T", "--lead", "ceo", "--agent", "a1")
-    plan = ("plan", "--summary", "one two three four five", "--content", "x")
-    request = programs[asked_by]("-t", place, "--as", "a1", *plan)["request_id"]
-    programs[rejected_by]("-t", place, "--as", "ceo", "reject", request, "--reason", "no good")
-    for run in programs.values():
-        (row,) = run("-t", place, "requests")["requests"]
-        assert (row["state"], row["flags"]) == ("rejected", [])
-        assert run("-t", place, "check")["findings"] == []

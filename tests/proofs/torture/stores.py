@@ -6,17 +6,18 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from team_console.store.backends.open import open_team
-from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.settings.editing import write_new_settings
-from team_console.store.settings.team_config import Agent
+from team_console.store.service.migration import open_target
+from team_console.store.settings.team_config import Agent, TeamConfig
 
-from tests.equipment.postgresql import fresh_database, shared_server
+from tests.equipment.postgresql import new_location, shared_server
 from tests.equipment.statements import execute, named_rows
 from tests.proofs.crash.state import Broken, check_files, messages_in
 from tests.proofs.torture.workers import LEAD, NAMES
@@ -64,16 +65,17 @@ class Store(NamedTuple):
     read: Callable[[str], Contents]
 
 
-def _agents() -> list[Agent]:
-    return [Agent(name, role="master" if name == LEAD else "member") for name in NAMES]
-
-
-def _make_files(folder: Path) -> str:
-    write_new_settings(folder / "messenger-config.yaml", team="torture", lead=LEAD, agents=_agents())
-    queue = folder / "message-queue.yaml"
-    queue.write_text("messages: []\n")
-    queue.chmod(0o644)
-    return str(folder)
+def _make(kind: str, folder: Path) -> str:
+    """Make the team on a kind of store; its location."""
+    if kind == "postgresql" and shared_server() is None:
+        raise NotHereError("no PostgreSQL server is installed")
+    location = str(folder) if kind == "files" else new_location(kind, folder)
+    agents = MappingProxyType({name: Agent(name, role="master" if name == LEAD else "member") for name in NAMES})
+    open_target(location, TeamConfig(name="torture", lead=LEAD, agents=agents, declared=True)).close()
+    if kind == "files":
+        (folder / "message-queue.yaml").write_text("messages: []\n")
+        (folder / "message-queue.yaml").chmod(0o644)
+    return location
 
 
 def _leave_half_of_a_write(folder: Path, chance: Random) -> None:
@@ -97,21 +99,6 @@ def _wrong_with_files(root: Path) -> Iterator[str]:
     for path in (root / "message-queue.yaml", root / "message-queue.yaml.prev"):
         if (mode := path.stat().st_mode & 0o777) != 0o644:
             yield f"a mode became {mode:o}"
-
-
-def _make_table(location: str, folder: Path) -> str:
-    settings = folder / "settings.yaml"
-    write_new_settings(settings, team="torture", lead=LEAD, agents=_agents())
-    create_database(location, settings.read_text())
-    settings.unlink()
-    return location
-
-
-def _make_on_server(folder: Path) -> str:
-    server = shared_server()
-    if server is None:
-        raise NotHereError("no PostgreSQL server is installed")
-    return _make_table(fresh_database(server), folder)
 
 
 def _leave_nothing(folder: Path, chance: Random) -> None:
@@ -143,21 +130,21 @@ def _wrong_with_table(location: str) -> Iterator[str]:
 
 STORES: Mapping[str, Store] = {
     "files": Store(
-        _make_files,
+        partial(_make, "files"),
         (*_CREW, "limited_sender", "watcher"),
         ("careless", "dropper", "copier"),
         _leave_half_of_a_write,
         read_files,
     ),
     "sqlite": Store(
-        lambda folder: _make_table(str(folder / "team.db"), folder),
+        partial(_make, "sqlite"),
         (*_CREW, "limited_sender"),
         ("inserter",),
         _leave_nothing,
         read_table,
     ),
     "postgresql": Store(
-        _make_on_server,
+        partial(_make, "postgresql"),
         _CREW,
         ("inserter",),
         _leave_nothing,

@@ -26,9 +26,10 @@ from team_console.store.service.router import deliver
 from team_console.store.service.sending import broadcast, send
 
 from tests.equipment.command_line import COMMAND, template
+from tests.equipment.pressed_keys import ESCAPE
 from tests.equipment.statements import execute
 from tests.equipment.terminal import Terminal
-from tests.proofs.drive import ESCAPE, MODES, SIZES, WRONG
+from tests.proofs.drive import MODES, SIZES, WRONG
 
 LEAD = "ceo"
 RECEIVERS = ("dev-1", "dev-2")
