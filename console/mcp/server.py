@@ -112,7 +112,7 @@ class Tools:
 
     async def whoami(self) -> WhoResult:
         """Who you are in this team, who leads it, and what waits for you. Call it first."""
-        return tool_result(await self._agent.run(_who))
+        return tool_result(await self._agent.run(lambda caller: who_result(view_for(caller), caller.team)))
 
     async def roster(self) -> TeamResult:
         """Everybody in the team: role, state, what they last reported, unread messages."""
@@ -244,28 +244,18 @@ class Tools:
 
     def _acknowledge_later(self, received: Received) -> None:
         ids = [message.message_id for message in received.messages if not message.is_group]
-        if not ids:
-            return
-        assert self.later is not None
-        self.later.start_soon(self._acknowledge, ids)
+        if ids:
+            assert self.later is not None
+            self.later.start_soon(self._acknowledge, ids)
 
     async def _acknowledge(self, ids: list[str]) -> None:
         """Mark mail as read once its call has come to an end; the server's own end does not keep it from that."""
         try:
             await anyio.sleep(self._settled)
         finally:
-            with anyio.CancelScope(shield=True):
-                await self._agent.run(lambda caller: _acknowledged(caller, ids))
-
-
-def _who(caller: Caller) -> WhoJson:
-    return who_result(view_for(caller), caller.team)
-
-
-def _acknowledged(caller: Caller, ids: list[str]) -> None:
-    """Acknowledge messages; those that fail come back when their lease ends, since the call was answered long ago."""
-    with suppress(TeamError):
-        inbox.acknowledge(caller, ids=ids)
+            # What fails comes back when its lease ends: the call was answered long ago.
+            with anyio.CancelScope(shield=True), suppress(TeamError):
+                await self._agent.run(lambda caller: inbox.acknowledge(caller, ids=ids))
 
 
 def _origin() -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 from team_console.console.tui.one_screen import OneScreen
 from team_console.console.tui.words import digest_lines, digest_title
+from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import Team
 from team_console.store.views.digest import Digest, digest_of_team
 from team_console.store.views.rows import View
@@ -46,17 +48,11 @@ class Absence:
 
     def tell(self, since: datetime, *, always: bool = False) -> None:
         """Say what happened since a moment; without `always` only where something did."""
-        app, view, team = self._screen.app, self._screen.view, self._screen.caller.team
+        if (view := self._screen.view) is not None:
+            start_worker(self._screen.app, self._tell, view, since, always, group="since")
 
-        def read() -> None:
-            if view is None:
-                return
-            found = news_of_team(team, view, since)
-            if always or found.happened:
-                app.call_from_thread(self._show, found)
-
-        app.run_worker(read, thread=True, group="since", exclusive=True, exit_on_error=False)
-
-    def _show(self, digest: Digest) -> None:
-        title = digest_title(digest.since, self._screen.now, has_left=self.left_at is not None)
-        self.card.show(title, digest_lines(digest))
+    async def _tell(self, view: View, since: datetime, always: bool) -> None:
+        found = await asyncio.to_thread(news_of_team, self._screen.caller.team, view, since)
+        if always or found.happened:
+            title = digest_title(found.since, self._screen.now, has_left=self.left_at is not None)
+            self.card.show(title, digest_lines(found))

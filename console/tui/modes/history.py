@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import ClassVar
@@ -15,6 +15,7 @@ from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import ScreenState, asked_title, empty_words, reason_of
+from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import LOST, Snapshot
 from team_console.store.model.clock import from_text, local_day
 from team_console.store.model.errors import Problem
@@ -34,10 +35,8 @@ from team_console.widgets.row_list import RowList
 from team_console.widgets.rows import decision_words, kind_name, row_title
 from team_console.widgets.signs import status_sign
 from team_console.widgets.text import Line, Part, cell_len, crop_name, pad, text_of, width_of
-from textual import on, work
-from textual.message import Message as TextualMessage
+from textual import on
 from textual.timer import Timer
-from textual.worker import Worker, WorkerState, get_current_worker
 
 _AHEAD = 100
 """Rows below the cursor that should be read already."""
@@ -195,21 +194,9 @@ class HistoryPane(Pane[Message]):
     LISTING = HistoryListing
     listing: HistoryListing
 
-    @dataclass
-    class Read(TextualMessage):
-        """A stretch of history was read, in the walk numbered `walk`."""
-
-        walk: int
-        found: tuple[Message, ...]
-        scanned: int
-        at_end: bool
-        problems: tuple[Problem, ...] = ()
-
     def __init__(self, cache: ScreenCache) -> None:
         super().__init__(cache)
-        self._walk = 0
         self._steps: Iterator[SearchStep] | None = None
-        self._busy: Worker[None] | None = None
         self._typing: Timer | None = None
 
     def show(self, situation: ScreenState, now: datetime) -> None:
@@ -238,9 +225,8 @@ class HistoryPane(Pane[Message]):
 
     def back(self) -> bool:
         """Stop a search first; out of the message next."""
-        if self._busy is not None and self.listing.query_text and not self.search.is_open:
+        if self.listing.is_busy and self.listing.query_text and not self.search.is_open:
             self._stop()
-            self._walk += 1
             self.listing.at_end = True
             self.show_titles()
             return True
@@ -251,18 +237,11 @@ class HistoryPane(Pane[Message]):
         self._stop()
 
     def _stop(self) -> None:
-        if self._busy is not None:
-            self._busy.cancel()
-        self._set_busy(None)
-
-    def _set_busy(self, walk: Worker[None] | None) -> None:
-        self._busy = walk
-        self.listing.is_busy = walk is not None
+        self._steps, self.listing.is_busy = None, False
 
     def _start(self) -> None:
         """Walk anew from the newest message."""
         self._stop()
-        self._walk += 1
         listing = self.listing
         listing.begin()
         snapshot = listing.situation.snapshot
@@ -272,55 +251,44 @@ class HistoryPane(Pane[Message]):
         self._go_on(first=True)
 
     def _go_on(self, *, first: bool = False) -> None:
-        if self._busy is None and not self.listing.at_end and self._steps is not None:
-            if self.listing.query_text:
-                most = 1_000_000
-            elif first:
-                most = 1
-            else:
-                most = _STEPS
-            self._set_busy(self._step(self._walk, self._steps, most))
-            self.fill()
-
-    @work(thread=True, exit_on_error=False, group="history")
-    def _step(self, walk: int, steps: Iterator[SearchStep], most: int) -> None:
-        """Read `most` stretches."""
-        worker = get_current_worker()
-        for stretch in steps:
-            if worker.is_cancelled:
-                return
-            read = stretch.messages, stretch.scanned, stretch.is_last, stretch.problems
-            self.post_message(self.Read(walk, *read))
-            most -= 1
-            if stretch.is_last or most <= 0:
-                return
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A walk paused, ended or failed."""
-        if event.worker is not self._busy or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
+        if self._steps is None or self.listing.is_busy or self.listing.at_end:
             return
-        self._set_busy(None)
-        if event.state is WorkerState.ERROR:
-            self.listing.at_end = True
-            reason = reason_of(event.worker.error) if event.worker.error is not None else "it stopped"
-            self.app.notify(f"✗ History cannot be read: {reason}", severity="error", markup=False)
+        if self.listing.query_text:
+            most = 1_000_000
+        elif first:
+            most = 1
+        else:
+            most = _STEPS
+        self.listing.is_busy = True
+        start_worker(self, self._read, self._steps, most, group="history")
+        self.fill()
+
+    async def _read(self, steps: Iterator[SearchStep], most: int) -> None:
+        """Show `most` stretches as they are read, in threads, unless the walk is stopped or another one begins."""
+        listing = self.listing
+        try:
+            for _ in range(most):
+                stretch = await asyncio.to_thread(next, steps)
+                if steps is not self._steps:
+                    return
+                listing.at_end, listing.scanned = stretch.is_last, stretch.scanned
+                listing.gaps.update(dict.fromkeys(stretch.problems))
+                if stretch.messages:
+                    listing.add(stretch.messages)
+                if stretch.is_last:
+                    break
+                if stretch.messages or stretch.problems:
+                    self.fill()
+                else:
+                    self.show_titles()
+        except Exception as error:
+            if steps is not self._steps:
+                return
+            listing.at_end = True
+            self.app.notify(f"✗ History cannot be read: {reason_of(error)}", severity="error", markup=False)
+        listing.is_busy = False
         self.fill()
         self._near_the_end()
-
-    @on(Read)
-    def _has_read(self, event: Read) -> None:
-        event.stop()
-        if event.walk != self._walk:
-            return
-        listing = self.listing
-        listing.at_end, listing.scanned = event.at_end, event.scanned
-        listing.gaps.update(dict.fromkeys(event.problems))
-        if event.found:
-            listing.add(event.found)
-        if event.found or event.at_end or event.problems:
-            self.fill()
-        else:
-            self.show_titles()
 
     @on(RowList.Moved)
     def _near_the_end(self) -> None:
