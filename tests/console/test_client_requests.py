@@ -8,25 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.model.message import Message
 from team_console.store.model.safe import UNSAFE
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.form import Form
 
-from tests.console.conftest import AUTHOR, LEAD, Desk, opened
+from tests.console.conftest import AUTHOR, opened
 from tests.equipment.cases import cases
 from tests.equipment.corpus import PAYLOADS
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
-RULE = {
-    "type": "addRules",
-    "rules": [{"toolName": "Bash", "ruleContent": "npm test *"}],
-    "behavior": "allow",
-    "destination": "session",
-}
 COMMAND = {"command": "npm test && \\\n  rm -rf build", "description": "Run the tests", "timeout": 5}
 DATABASE = {
     "question": "Which database?",
@@ -50,18 +43,6 @@ def question(team: MemoryTeam, *questions: dict[str, Any]) -> str:
 def plan(team: MemoryTeam, **more: Any) -> str:
     receipt = requests.submit_plan(Caller(team, AUTHOR), content="1. Split\n2. Test", summary="Split it", **more)
     return str(receipt.request_id)
-
-
-def answers(team: MemoryTeam) -> list[Message]:
-    """Everything the lead wrote."""
-    return [message for message in team.snapshot().messages if message.sender == LEAD]
-
-
-async def answered(desk: Desk, team: MemoryTeam) -> Message:
-    """The answer, once it is written."""
-    await desk.until(lambda: bool(answers(team)), "an answer")
-    (answer,) = answers(team)
-    return answer
 
 
 SHOWN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("shown_tools.json").read_text(encoding="utf-8"))

@@ -29,23 +29,6 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
     return write
 
 
-async def test_a_command_runs_on_its_key_and_what_it_prints_is_a_toast_as_is_how_it_fails(
-    team: MemoryTeam, config: Callable[[str], None]
-) -> None:
-    request = hand_in_plan(team)
-    config(
-        'run = "echo {id} of {agent}; wc -l < {file}"\noutput = "toast"\nlabel = "count lines"\n'
-        '[[commands]]\nkey = "X"\nrun = "echo no such branch >&2; exit 3"\noutput = "none"'
-    )
-    async with opened(team) as desk:
-        await desk.press("F")
-        await desk.tells(f"{request} of task-manager\n2")
-        await desk.press("X")
-        await desk.tells("status 3: no such branch")
-        await desk.press("question_mark")
-        await desk.shows("Your own", "count lines")
-
-
 async def test_what_an_agent_writes_is_never_more_than_words(
     team: MemoryTeam, config: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,14 +52,6 @@ async def test_where_the_shell_sees_quotes_elsewhere_it_is_words_all_the_same(
         await desk.press("F")
         await desk.until(lambda: bool(desk.app.main.last_said), "what came of it")
     assert os.listdir(tmp_path) == ["config.toml"]
-
-
-async def test_what_looks_like_an_option_is_not_handed_over(team: MemoryTeam, config: Callable[[str], None]) -> None:
-    hand_in_plan(team, content="--output=/etc/passwd")
-    config('run = "sort {text}"\noutput = "toast"')
-    async with opened(team) as desk:
-        await desk.press("F")
-        await desk.tells("begins with -")
 
 
 WRONG = Path(__file__).with_name("wrong_commands.txt").read_text(encoding="utf-8").split("%%\n")

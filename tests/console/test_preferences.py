@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.actions import configure_keys, usual_keys
-from team_console.console.preferences import OwnCommand, Preferences, Sort, as_toml, check, load_preferences
+from team_console.console.preferences import OwnCommand, Preferences, Sort, as_toml, check
 from team_console.console.tui.commands import looking
 from team_console.console.tui.modes.needs import RequestsPane
 from team_console.console.tui.screens import ThemeList
@@ -165,18 +165,6 @@ async def test_what_is_saved_in_the_editor_holds_at_once_and_a_mistake_leaves_wh
         await desk.press("slash")
         assert desk.app.main.pane.search.is_open
         assert "once" not in "".join(desk.toasts[said:])
-
-
-@pytest.mark.anyio
-async def test_a_saved_filter_is_asked_for_by_its_name(team: MemoryTeam, write: Callable[[str], object]) -> None:
-    write('[filters]\nplans = "kind:plan is:open"\nbroken = "is:purple"')
-    hand_in_plan(team, "Split the loader from the renderer")
-    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The loader is slow", content="x")
-    async with opened(team) as desk:
-        await desk.press("slash")
-        await desk.type("@plans")
-        await desk.until(lambda: len(desk.rows) == 1 and "Split the loader" in desk.text, "the plan")
-    assert [mistake.line for mistake in load_preferences({}).mistakes] == [3]
 
 
 @pytest.mark.anyio

@@ -9,11 +9,17 @@ from team_console.store.service import asking
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, Desk, opened
-from tests.console.test_client_requests import COMMAND, RULE
+from tests.console.test_client_requests import COMMAND
 from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("long_grace")]
+RULE = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "npm test *"}],
+    "behavior": "allow",
+    "destination": "session",
+}
 
 
 async def decide(desk: Desk, *keys: str) -> None:

@@ -7,8 +7,8 @@ A line is one of these; `$NAME` in it stands for what was kept:
   `rewrite ID {FIELDS}` changes the payload of one, `change ID {FIELDS}` the message itself.
 - `member NAME ROLE` puts somebody on the roster, `later SECONDS` moves the clock, `set NAME VALUE` the environment,
   `patch MODULE.NAME NUMBER` a number of the code, `lines NAME NUMBER` keeps a text of so many lines, `editor OLD NEW`
-  says what the human's editor replaces (without words it fails), from `keep-trail` on the team knows what it wrote, and
-  `undeclared` is a team without a roster.
+  says what the human's editor replaces (without words it fails), `config TEXT` writes the human's own settings, from
+  `keep-trail` on the team knows what it wrote, and `undeclared` is a team without a roster.
 - `open` opens the console, at most `open 80x24 as NAME read-only`; another `open` closes it first. `leave` closes it
   as a human does, and `step-aside` is what an editor or ctrl+z does to it.
 - `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `together KEY ...` for keys that arrive at
@@ -44,6 +44,7 @@ from typing import Any
 import pytest
 import yaml
 from msgspec.structs import replace
+from team_console.store.model.home import state_folder
 from team_console.store.model.message import new_record
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
@@ -126,6 +127,11 @@ class ConsoleScript:
             self.team._config = replace(config, agents=agents)
         elif verb == "editor":
             edited_by(self.environment, *shlex.split(rest))
+        elif verb == "config":
+            path = state_folder() / "config.toml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(rest.replace("\\n", "\n"), encoding="utf-8")
+            self.environment.setenv("TEAM_CONSOLE_CONFIG", str(path))
         elif verb == "keep-trail":
             self.team = MemoryTeam(config=self.team.config(), clock=self.clock, keeps_trail=True)
         elif verb == "undeclared":

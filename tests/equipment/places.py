@@ -10,7 +10,7 @@ import msgspec
 import yaml
 from team_console.store.model.message import Message
 
-_NAMES = ("key", "name", "need", "code", "request_id", "batch_id", "message_id")
+_NAMES = ("key", "name", "need", "code", "request_id", "batch_id", "message_id", "agent")
 """What a row of a list may be called by."""
 
 

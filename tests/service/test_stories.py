@@ -6,7 +6,8 @@ A story begins with its promise. A line is one of these; `$NAME` stands for the 
   message that it makes. `permission`, `question` and `escalation` ask as clients do, `sprint {to: NAME, kind: KIND}`
   sends that kind with the body of the source, in which further fields are changed, `grant` and `recall` are those of a
   grant, `have` and `end` ask for an agent and for its end, `stop` agrees to stop or gives a reason not to, `treat` does
-  something about messages by their ids, and `foresee` gives the `notes` of what an approval would do.
+  something about messages by their ids, `stops` are those of each agent, `thread` gives the `turns` of a conversation,
+  and `foresee` the `notes` of what an approval would do.
 - `on STORE ...` says which stores it is told on, if not in memory; `later SECONDS` lets time pass, `write {FIELDS}`
   puts a message into the queue as another program does, `members {NAME: ROLE}` puts more of them on the roster, and
   `leave NAME` takes them off.
@@ -37,6 +38,9 @@ from team_console.store.service.decision import Decision
 from team_console.store.service.grants import recall_grant, start_grant, trial_of
 from team_console.store.service.members import add_members, remove_members
 from team_console.store.settings.team_config import Agent
+from team_console.store.views.conversation import gather_thread, turns_of
+from team_console.store.views.history import HistoryPage
+from team_console.store.views.roster import stops_of
 
 from tests.equipment.asking import COMMAND, DATABASE, lead, view
 from tests.equipment.places import is_seen, stories_beside
@@ -114,6 +118,18 @@ class Acts:
     def treat(caller: Caller, what: str, ids: Sequence[str], **more: Any) -> Receipt:
         """Do something about messages that are under way or were given up."""
         return deliveries.treat(caller, deliveries.Remedy(what), ids, **more)
+
+    @staticmethod
+    def stops(caller: Caller) -> object:
+        """Look at how far the `stops` of each agent are."""
+        return SimpleNamespace(stops=stops_of(view(caller.team)))
+
+    @staticmethod
+    def thread(caller: Caller, request_id: str) -> object:
+        """Look at the `turns` of the conversation of a request."""
+        rows = view(caller.team).requests
+        thread = gather_thread(caller.team, caller.team.snapshot(), request_id, HistoryPage(), rows)
+        return SimpleNamespace(turns=list(turns_of(thread, rows)) if thread is not None else None)
 
     @staticmethod
     def foresee(caller: Caller, **given: Any) -> object:

@@ -6,12 +6,11 @@ import pytest
 from msgspec.structs import replace
 from team_console.store.model.message import Message
 from team_console.store.service import inbox, requests, sending
-from team_console.store.views.conversation import MOST_LOOKS, gather_thread, turns_of
+from team_console.store.views.conversation import MOST_LOOKS, gather_thread
 from team_console.store.views.history import HistoryPage, newest_archived
-from team_console.store.views.roster import Stage, StopRow, stops_of
 from team_console.store.views.stopping import agreed_by_now, ask_to_stop
 
-from tests.equipment.asking import agent, lead, plan, view
+from tests.equipment.asking import agent, lead
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock, config
 
@@ -20,45 +19,6 @@ from tests.equipment.teams import FakeClock, config
 def team() -> MemoryTeam:
     """Three agents under `ceo`."""
     return MemoryTeam(config=config(), clock=FakeClock())
-
-
-def test_every_agent_of_a_shutdown_is_told_with_what_became_of_it(team: MemoryTeam) -> None:
-    def stops() -> dict[str, StopRow]:
-        return {row.agent: row for row in stops_of(view(team))}
-
-    refused, waiting = (
-        str(requests.request_shutdown(lead(team), agent=name).request_id) for name in ("task-manager", "file-manager")
-    )
-    requests.reject(agent(team), request_id=refused, reason="Three exports are still running")
-    rows = stops()
-    told = rows["task-manager"]
-    assert told.request is not None
-    assert told.request.reason == "Three exports are still running"
-    assert {name: row.stage for name, row in rows.items()} == {
-        "task-manager": Stage.REFUSED,
-        "file-manager": Stage.WRITTEN,
-        "knowledge-manager": Stage.NOT_ASKED,
-    }
-    assert all(row.is_left for row in rows.values())
-    inbox.receive(agent(team, "file-manager"), agent="file-manager")
-    assert stops()["file-manager"].stage is Stage.SEEN
-    requests.approve(agent(team, "file-manager"), request_id=waiting)
-    assert stops()["file-manager"].stage in (Stage.AGREED, Stage.ENDED)
-
-
-def test_a_conversation_holds_the_versions_of_a_plan_and_their_verdicts_in_order(team: MemoryTeam) -> None:
-    first = plan(team, "1. Split", summary="Split the loader from the renderer")
-    requests.reject(lead(team), request_id=first, reason="add tests")
-    second = plan(team, "1. Split\n2. Test", summary="Split the loader from the renderer")
-    rows = view(team).requests
-    thread = gather_thread(team, team.snapshot(), second, HistoryPage(), rows)
-    assert thread is not None
-    turns = list(turns_of(thread, rows))
-    assert {row.question.message_id for row in rows} <= {turn.message.message_id for turn in turns}
-    assert any("add tests" in turn.message.content for turn in turns)
-    assert {(turn.version, turn.versions) for turn in turns if turn.request is not None} == {(1, 2), (2, 2)}
-    assert thread.is_whole
-    assert gather_thread(team, team.snapshot(), "nothing", HistoryPage()) is None
 
 
 def test_who_agrees_after_its_wait_is_counted_like_any_other(team: MemoryTeam) -> None:
