@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
+import textwrap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -216,5 +218,14 @@ def _finish(call: Call, done: Joined, made: list[str] | None = None) -> int:
     files = [{"path": str(change.path), "change": change.word, "diff": change.diff} for change in done.files]
     notes = [*(made or ()), *done.notes]
     facts = {"agent": done.name, "member_changed": done.member, "files": files, "notes": notes}
-    call.show({"success": True, "action": done.action, **facts, "written": done.written}, *lines, *done.notes)
+    told = [part for line in (*lines, *done.notes) for part in (_within_terminal(line) if line in notes else [line])]
+    call.show({"success": True, "action": done.action, **facts, "written": done.written}, *told)
     return 0
+
+
+def _within_terminal(sentence: str) -> list[str]:
+    """Return a sentence in lines that a terminal does not break inside of a word; as it is for a file or a pipe."""
+    if not is_terminal(sys.stdout):
+        return [sentence]
+    columns = shutil.get_terminal_size().columns
+    return textwrap.wrap(sentence, columns, break_long_words=False, break_on_hyphens=False) or [""]

@@ -37,7 +37,7 @@ class Mark(StrEnum):
     NOT_KNOWN = "not known"
 
 
-_NOT_JOINED = "not connected with `join`"
+_NOTHING_TOLD = "no hook told of any"
 
 
 class FileState(StrEnum):
@@ -338,7 +338,7 @@ def report_evidence(text: str, looked: LocalEvidence) -> Evidence:
     pieces, runs = list[EvidencePart](), looked.runs
     for claim in claimed_checks(text):
         if runs is None:
-            piece = EvidencePart(Mark.NOT_KNOWN, f"{claim}: unknown whether it ran ({_NOT_JOINED})")
+            piece = EvidencePart(Mark.NOT_KNOWN, f"{claim}: unknown whether it ran ({_NOTHING_TOLD})")
             pieces.append(piece)
             continue
         pattern, flags = (CHECKS[claim][1], re.IGNORECASE) if claim in CHECKS else (re.escape(claim), 0)
@@ -404,7 +404,7 @@ def _stories(text: str, batches: Sequence[Batch], since: float | None) -> Iterat
 def _runs(looked: LocalEvidence, rejected: RequestRow | None, until: float | None) -> Iterator[EvidencePart]:
     """Up to when it asked: what goes on meanwhile must not make every look another one."""
     if looked.runs is None:
-        yield EvidencePart(Mark.NOT_KNOWN, f"commands it ran: unknown ({_NOT_JOINED})")
+        yield EvidencePart(Mark.NOT_KNOWN, f"commands it ran: unknown ({_NOTHING_TOLD})")
         return
     since = rejected.answered_at.timestamp() if rejected is not None and rejected.answered_at is not None else 0.0
     runs = [run for run in looked.runs.runs if since <= run.at and (until is None or run.at <= until)]
