@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from team_console.console.browser import is_page
 from team_console.console.cli.call import Call, UsageError, is_terminal
 from team_console.console.tui.reader import StoreReader
 from team_console.store.backends.locations import absolute
@@ -41,7 +42,7 @@ def need_screen(instead: str) -> None:
     Raises:
         TeamError: `USAGE` without one. A dumb terminal shows every sequence that places the cursor as text.
     """
-    if os.environ.get("TEXTUAL_DRIVER"):  # as of `serve`: the screen is somewhere else
+    if is_page():
         return
     if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         raise UsageError("the console needs a terminal", instead)
@@ -57,9 +58,12 @@ def pick(nothing_found: TeamError) -> str | None:
     say how the first one is made, and wait for it. None when they leave.
 
     Raises:
-        TeamError: `nothing_found`, when there is none and the environment names one.
+        TeamError: `nothing_found`, when there is none and the environment names one, and in a browser, whose address
+            was given away for one team.
     """
-
+    # guard: page-offers-no-team
+    if is_page():
+        raise nothing_found
     here = absolute(".")
     locations = [*find_teams(here), *(seen.location for seen in other_teams(here))]
     if not locations and os.environ.get("TEAM_CONSOLE_TEAM"):

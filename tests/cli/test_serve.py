@@ -149,6 +149,14 @@ def test_a_console_whose_page_is_gone_while_it_starts_leaves_no_word(team: Comma
     assert list(tmp_path.rglob("defects.log")) == []
 
 
+def test_a_page_whose_team_is_gone_offers_no_other(tmp_path: Path) -> None:
+    CommandLine(tmp_path).ok("init", "another", "--name", "not-given-away")
+    told = json.dumps({"type": "quit"}).encode()
+    with console_of_a_page(tmp_path, tmp_path / "state") as console:
+        shown, said = console.communicate(b"M" + len(told).to_bytes(4, "big") + told)
+    assert (console.returncode, b"another" in shown + said) == (1, False)
+
+
 @cases
 def test_a_console_that_is_told_to_end_while_it_starts_leaves_no_word(
     team: CommandLine, tmp_path: Path, sent: int

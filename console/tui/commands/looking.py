@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from team_console.console.actions import Group, actions_in, shown_key, usual_keys, written_key
+from team_console.console.browser import is_page
 from team_console.console.preferences import Preferences, as_toml, config_path, load_preferences, mistakes_in_words
 from team_console.console.selection import ActionContext, Mode
 from team_console.console.tui.absence import news_of_team
@@ -195,7 +196,11 @@ def _edit_settings(screen: MainScreen) -> str:
 
 
 def teams(screen: MainScreen, context: ActionContext) -> None:
-    """Show all teams, and go to the one that is chosen."""
+    """Show all teams, and go to the one that is chosen; in a browser, whose address was given away for one, none."""
+    # guard: page-keeps-its-team
+    if is_page():
+        screen.toast("In a browser this team alone is shown.", severity="warning")
+        return
 
     def go(location: str | None) -> None:
         if location is not None and location != screen.caller.team.location:

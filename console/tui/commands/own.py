@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 import tempfile
 from functools import partial
 from pathlib import Path
 
+from team_console.console.browser import is_page
 from team_console.console.preferences import OwnCommand, command_for_shell
 from team_console.console.selection import ActionContext
 from team_console.console.tui.editor import run_in_terminal, view_text
@@ -26,7 +26,7 @@ _LINES = 6
 
 def run_own(screen: MainScreen, context: ActionContext, command: OwnCommand) -> None:
     """Run a command on what is read."""
-    if os.environ.get("TEXTUAL_DRIVER"):
+    if is_page():
         screen.toast("Commands of your own run in a terminal, not in a browser.", severity="warning")
         return
     try:
