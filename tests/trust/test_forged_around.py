@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -34,8 +34,9 @@ from tests.equipment.command_line import CommandLine
 from tests.equipment.signed_teams import PLACES, TEAM_ID, Database, Files, Place
 from tests.equipment.signing_keys import key_file, public_line, settings_of_signed_team
 from tests.equipment.teams import FakeClock
-from tests.trust.test_forgeries import Case, signed_with
+from tests.trust.test_forgeries import Case, Keep, keep, signed_with
 
+__all__ = ["keep"]
 pytestmark = pytest.mark.slow
 
 Forge = Callable[[Case], AbstractContextManager[None]]
@@ -117,16 +118,9 @@ SETTINGS: Mapping[str, Forge] = {
 
 
 @pytest.fixture
-def make_case(tmp_path: Path) -> Iterator[Callable[[str], Case]]:
-    cases: list[Case] = []
-
-    def make(store: str) -> Case:
-        cases.append(Case(PLACES[store](tmp_path), "plan"))
-        return cases[-1]
-
-    yield make
-    for case in cases:
-        case.team.close()
+def make_case(tmp_path: Path, keep: Keep[Case]) -> Callable[[str], Case]:
+    """Makes a case of a plan in a store."""
+    return lambda store: keep(Case(PLACES[store](tmp_path), "plan"))
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -11,6 +11,7 @@ import pytest
 from team_console.store.settings.team_config import CONFIG_NAME
 
 from tests.equipment import corpus, strict
+from tests.equipment.cases import constant
 from tests.equipment.command_line import COMMAND
 from tests.equipment.terminal import Terminal
 
@@ -24,29 +25,9 @@ FAILED = next(
 )
 STRANGER = corpus.PAYLOADS["title"]
 
-LOOKS: tuple[tuple[str, ...], ...] = (
-    ("status",),
-    ("inbox", corpus.LEAD),
-    ("receive", "--agent", corpus.LEAD, "--peek"),
-    ("requests",),
-    ("roster",),
-    ("history",),
-    ("failures",),
-    ("check",),
-    *(("history", "--format", form, "--agent", corpus.AGENT) for form in ("log", "csv")),
-)
-REFUSALS: tuple[tuple[str, ...], ...] = (
-    ("inbox", STRANGER, "--json"),
-    ("send", "--to", STRANGER, "--content", corpus.PAYLOADS["report"]),
-    ("reject", PLAN + STRANGER, "--reason", STRANGER),
-    ("shutdown", STRANGER),
-    ("redirect", FAILED, "--to", STRANGER),
-    ("history", "--grep", STRANGER + "["),
-    ("-t", STRANGER, "status", "--json"),
-    ("--as", STRANGER, "status"),
-    (STRANGER,),
-    ("status", STRANGER),
-)
+LOOKS = constant(__file__, "LOOKS", list[list[str]])
+QUOTED = {"plan": PLAN, "failed": FAILED, "stranger": STRANGER, "report": corpus.PAYLOADS["report"]}
+REFUSALS = [[word.format(**QUOTED) for word in words] for words in constant(__file__, "REFUSALS", list[list[str]])]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +46,7 @@ def printed(folder: Path, *arguments: str) -> tuple[int, bytes]:
 
 
 @pytest.mark.parametrize("words", LOOKS, ids=lambda words: words[0])
-def test_what_a_verb_prints_for_people_is_only_text(folder: Path, words: tuple[str, ...]) -> None:
+def test_what_a_verb_prints_for_people_is_only_text(folder: Path, words: list[str]) -> None:
     status, output = printed(folder, *words)
     found = strict.of_print(output)
     assert status in (0, 1), found.text[-2000:]
@@ -75,7 +56,7 @@ def test_what_a_verb_prints_for_people_is_only_text(folder: Path, words: tuple[s
 
 
 @pytest.mark.parametrize("words", LOOKS[:8:2], ids=lambda words: words[0])
-def test_json_on_a_terminal_is_safe_and_loses_nothing(folder: Path, words: tuple[str, ...]) -> None:
+def test_json_on_a_terminal_is_safe_and_loses_nothing(folder: Path, words: list[str]) -> None:
     status, output = printed(folder, *words, "--json")
     found = strict.of_print(output)
     assert status in (0, 1), found.text[-2000:]
@@ -86,7 +67,7 @@ def test_json_on_a_terminal_is_safe_and_loses_nothing(folder: Path, words: tuple
 
 
 @pytest.mark.parametrize("words", REFUSALS, ids=lambda words: words[0][:8].strip("\x1b"))
-def test_a_refusal_that_quotes_hostile_words_is_only_text(folder: Path, words: tuple[str, ...]) -> None:
+def test_a_refusal_that_quotes_hostile_words_is_only_text(folder: Path, words: list[str]) -> None:
     status, output = printed(folder, *words)
     found = strict.of_print(output)
     assert status in (1, 2), found.text[-2000:]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,9 @@ from tests.equipment.command_line import CommandLine
 from tests.equipment.signed_teams import PLACES, TEAM_ID, Files
 from tests.equipment.signing_keys import key_file, public_line
 from tests.equipment.statements import execute
-from tests.trust.test_forgeries import Case, signed_with
+from tests.trust.test_forgeries import Case, Keep, keep, signed_with
 
+__all__ = ["keep"]
 pytestmark = pytest.mark.slow
 
 
@@ -50,11 +50,10 @@ class Keys(Case):
 
 
 @pytest.fixture
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Keys]:
-    found = Keys(PLACES[getattr(request, "param", "yaml")](tmp_path), "plan")
+def place(request: pytest.FixtureRequest, tmp_path: Path, keep: Keep[Keys]) -> Keys:
+    found = keep(Keys(PLACES[getattr(request, "param", "yaml")](tmp_path), "plan"))
     found.decide()
-    yield found
-    found.team.close()
+    return found
 
 
 @pytest.mark.parametrize("is_beside", [False, True], ids=["in its place", "beside it"])
@@ -150,14 +149,13 @@ OTHERWISE = {
 
 
 @pytest.fixture(params=["yaml", "sqlite"])
-def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
+def case(request: pytest.FixtureRequest, tmp_path: Path, keep: Keep[Case]) -> Case:
     """A team in which its lead has signed a verdict."""
-    found = Case(PLACES[request.param](tmp_path), "plan")
+    found = keep(Case(PLACES[request.param](tmp_path), "plan"))
     found.place.write_settings(TRUE)
     found.reopen()
     found.decide()
-    yield found
-    found.team.close()
+    return found
 
 
 def lose_the_trail(case: Case) -> None:

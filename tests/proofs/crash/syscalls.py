@@ -43,7 +43,7 @@ def has_strace() -> bool:
 
 def points(story: str) -> list[Point]:
     """Every traced call of the act, from a run without any fault."""
-    with _Prepared(story) as root, tempfile.NamedTemporaryFile("r") as log:
+    with _prepared(story) as root, tempfile.NamedTemporaryFile("r") as log:
         _run(story, root, ["-o", log.name, "-e", f"trace={_TRACED}"])
         return list(_until_mark(log.read().splitlines()))
 
@@ -52,7 +52,7 @@ def judge_point(story: str, point: Point, fault: str) -> str | None:
     """Run the act with `fault` (`KILL` or the name of an errno) at `point`; what is wrong afterwards, if anything."""
     inject = "signal=KILL" if fault == "KILL" else f"error={fault}"
     old, new = _expected(story)
-    with _Prepared(story) as root:
+    with _prepared(story) as root:
         options = ["-o", "/dev/null", "-e", f"trace={point.name}"]
         said, errors = _run(story, root, [*options, "-e", f"inject={point.name}:{inject}:when={point.number}"])
         if said.startswith("done") and _is_left(root) and "DROP_UNREADABLE" not in said:
@@ -76,7 +76,7 @@ def _is_left(root: Path) -> bool:
 
 @cache
 def _expected(story: str) -> tuple[State, State]:
-    with _Prepared(story) as root:
+    with _prepared(story) as root:
         old = read_state(Disk(), root) if (root / "message-queue.yaml").exists() else ((), (), ())
         if story == "drop folder":
             open_team(Disk(), root).snapshot()
@@ -86,25 +86,18 @@ def _expected(story: str) -> tuple[State, State]:
         return old, read_state(Disk(), root)
 
 
-class _Prepared:
+@contextlib.contextmanager
+def _prepared(name: str) -> Iterator[Path]:
     """A real folder with what was acknowledged before."""
-
-    def __init__(self, story: str) -> None:
-        self._story = STORIES[story]
-        self._folder = tempfile.TemporaryDirectory()
-
-    def __enter__(self) -> Path:
-        root = Path(self._folder.name)
-        self._story.before(open_team(Disk(), root))
-        if self._story.name == "drop folder":
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        STORIES[name].before(open_team(Disk(), root))
+        if name == "drop folder":
             send(1)(open_team(Disk(), root))
             (root / "drop").mkdir()
             text = (root / "message-queue.yaml").read_bytes().partition(b"\n")[2].replace(b"00000001", b"00000007")
             (root / "drop" / "one.yaml").write_bytes(text)
-        return root
-
-    def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()
+        yield root
 
 
 def _run(story: str, root: Path, options: list[str]) -> tuple[str, str]:
