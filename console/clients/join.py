@@ -311,16 +311,15 @@ def gate_problems(team: Team, config: TeamConfig) -> list[Problem]:
     for known in mine:
         if not _folder_of(Path(known.file)).exists():  # moved away, or deleted: nothing runs there
             continue
+        why = ""
         if known.file and is_unhooked(known):
-            text = f"{known.member} joined by this file, from which our part is gone"
-            hint = "Join again, or leave: team-console help join"
-            found.append(Problem("UNHOOKED", "warning", known.file, text, hint))
+            why = "joined by this file, from which our part is gone"
         # guard: hooks-of-no-member-named
         elif known.events and known.member != EACH and config.declared and known.member not in config.agents:
-            text = f"{known.member} joined by this file and is no member any more, so its hooks do nothing"
-            found.append(
-                Problem("UNHOOKED", "warning", known.file, text, "Join again, or leave: team-console help join")
-            )
+            why = "joined by this file and is no member any more, so its hooks do nothing"
+        if why:
+            hint = "Join again, or leave: team-console help join"
+            found.append(Problem("UNHOOKED", "warning", known.file, f"{known.member} {why}", hint))
     return found
 
 

@@ -89,6 +89,7 @@ class _Reader:
         self.found: list[Command] = []
         self._waiting: list[CommandInText] = []
         self._variables = Variables(8 * length + 100_000, folder)
+        self._add = self._variables.add
         self._parser = TextParser()
         self._aliases: dict[str, str] = {}
 
@@ -163,18 +164,18 @@ class _Reader:
                 self._aliases[key] = value
                 self.read(value, noted)
             elif equals and key.isidentifier():
-                self._variables.add((key,), value)
+                self._add((key,), value)
         if called in self._aliases:
             quoted = (" '" + word.replace("'", "'\\''") + "'" for word in command[1:])
             self.read(self._aliases[called] + "".join(quoted), noted)
         elif f"{called}()" in self._variables:
             self._variables.add_arguments(command)
-            self._variables.add(noted.outputs, use_of(f"{called}()"))
-            self._variables.add((f"{called}()<",), use_of(noted.reads))
+            self._add(noted.outputs, use_of(f"{called}()"))
+            self._add((f"{called}()<",), use_of(noted.reads))
         elif name in _EFFECTS:
             _EFFECTS[name](self, command, noted)
         elif name not in SILENT and next(started_by(command), None) is None:
-            self._variables.add(noted.outputs, UNKNOWN)
+            self._add(noted.outputs, UNKNOWN)
         # What was written into a file in the same text is a text for a shell, too.
         script = called if "/" in called else script_of(command)
         content = noted.reads if script == READ else _content(script, noted)
@@ -187,15 +188,15 @@ class _Reader:
         for file in words[1:2]:
             if not file.isdigit() and file != "-":
                 self.found.append(Command(words, noted.folder))
-                self._variables.add((_content(file, noted),), use_of("".join(noted.outputs[:1])))
+                self._add((_content(file, noted),), use_of("".join(noted.outputs[:1])))
 
     def _read_file(self, words: list[str], noted: CommandInText) -> None:
         for file in words[1:2]:  # which `$(<FILE)` prints
-            self._variables.add((noted.reads, *noted.outputs), use_of(_content(file, noted)))
+            self._add((noted.reads, *noted.outputs), use_of(_content(file, noted)))
 
     def _set_each(self, words: list[str], noted: CommandInText) -> None:
         for word in words[2:]:
-            self._variables.add((words[1],), word)
+            self._add((words[1],), word)
 
     def _set_arguments(self, command: list[str], noted: CommandInText) -> None:
         self._variables.add_arguments([UNKNOWN, *command[2 if command[1:2] == ["--"] else 1 :]])
@@ -212,9 +213,9 @@ class _Reader:
         names = [word for word in words[behind_options_of_read(words) : -1] if word.isidentifier()] or ["REPLY"]
         lines = [words[-1]] if "-d" in words else words[-1].split("\n")[:_MOST_LINES]
         if words[0] != "<read":
-            self._variables.add(names, BETWEEN_FIELDS.join(lines))
+            self._add(names, BETWEEN_FIELDS.join(lines))
             for number, line in enumerate(lines):
-                self._variables.add([f"{name}[{number}]" for name in names], line)
+                self._add([f"{name}[{number}]" for name in names], line)
         marks = "".join(self._variables["IFS"])
         is_list = any(re.match(r"-\w*a$", word) for word in words)
         is_known = UNKNOWN not in f"{words[-1]}{marks}" and "-d" not in words
@@ -222,8 +223,8 @@ class _Reader:
             fields = re.split(f"[{re.escape(marks)}]+", line.strip(), maxsplit=0 if is_list else len(names) - 1)
             fields = [BETWEEN_FIELDS.join(fields)] if is_list else fields if names[1:] else [line]
             for number, name in enumerate(names):
-                self._variables.add((name, f"{name}[]"), fields[number] if number < len(fields) else "")
-                self._variables.add((name, f"{name}[]") if not is_known else (), UNKNOWN)
+                self._add((name, f"{name}[]"), fields[number] if number < len(fields) else "")
+                self._add((name, f"{name}[]") if not is_known else (), UNKNOWN)
 
     def _apply(self, command: list[str], noted: CommandInText) -> None:
         """Run the command of `xargs` or `parallel` on what it reads."""
@@ -243,15 +244,15 @@ class _Reader:
         if command[:2] == ["printf", "-v"]:
             kept, words = command[2:3], ["printf", *command[3:]]
         for text in texts_printed(words):
-            self._variables.add(kept, text)
+            self._add(kept, text)
 
     def _print_files(self, command: list[str], noted: CommandInText) -> None:
         for name in [_content(file, noted) for file in command[1:]] or [noted.reads]:
-            self._variables.add(noted.outputs, use_of(name))
+            self._add(noted.outputs, use_of(name))
 
     def _copy(self, command: list[str], noted: CommandInText) -> None:
         files = [_content(file, noted) for file in command[1:]]
-        self._variables.add((*noted.outputs, *files), use_of(noted.reads))
+        self._add((*noted.outputs, *files), use_of(noted.reads))
 
 
 def _content(file: str, noted: CommandInText) -> str:

@@ -25,6 +25,12 @@ _MOST_HERE_DOCUMENTS = 100
 """Here-documents, and what only looks like one, altogether."""
 _JOINED_BEGINNING = re.compile(r"^[ \t]*(?:\\\n[ \t]*)+", re.MULTILINE)
 """Joined lines of which the first is empty: the grammar would join them with the line before."""
+_BACKQUOTED = re.compile(r"(?<!\\)`((?:\\.|[^`\\])*)`", re.DOTALL)
+_ESCAPED_IN_BACKQUOTES = re.compile(r"\\([$`\\])")
+_MOST_BACKQUOTES = 4
+"""Substitutions between backquotes within one another that are found."""
+_NO_ARITHMETIC = re.compile(r"\((?=\((?![^()]*\)\)))")
+"""Begins, before another parenthesis, what may be a subshell in another, or in a substitution."""
 _BEFORE_BLOCK = re.compile(
     r"(?<![^\s;&|(])(?:(?:!|time(?:[ \t]+-p)?|coproc(?:[ \t]+[A-Za-z_]\w*)?)[ \t]+){1,4}(?=[{(])"
 )
@@ -107,9 +113,11 @@ class TextParser:
 
     def parse(self, text: str) -> ParsedText | None:
         """Return the tree of a text; None where it would take too long."""
+        for _ in range(_MOST_BACKQUOTES):  # of which the grammar knows but the simplest
+            text = _BACKQUOTED.sub(_in_parentheses, text)
         parsed = self._parsed(text)
-        if parsed is not None and not parsed.is_whole and "$((" in text:  # which may be a subshell in a substitution
-            again = self._parsed(text.replace("$((", "$( ("))
+        if parsed is not None and not parsed.is_whole and "((" in text:
+            again = self._parsed(_NO_ARITHMETIC.sub("( ", text))
             parsed = again if again is not None and again.is_whole else parsed
         return parsed
 
@@ -172,6 +180,11 @@ class TextParser:
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "replace")
+
+
+def _in_parentheses(backquoted: re.Match[str]) -> str:
+    inner = _ESCAPED_IN_BACKQUOTES.sub(r"\1", backquoted[1])
+    return f"$( {inner})"
 
 
 def _is_wrong(node: Node) -> bool:

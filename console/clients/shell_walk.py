@@ -27,8 +27,6 @@ _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r"\\([$`\"\\\n])")
 _ESCAPED_IN_DOCUMENT = re.compile(r"\\(?:\n|([$`\\]))")
-_ESCAPED_IN_BACKQUOTES = re.compile(r"\\([$`\\])")
-_BACKQUOTED = re.compile(r"(?<!\\)`((?:\\.|[^`\\])*)`", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{?(\w+|[@*])(\[[^\]]*\])?(:?[-=+?])?")
 _ANSI = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
@@ -67,7 +65,7 @@ class TextWalk:
     def __init__(self, parsed: ParsedText, variables: Variables, run_by: CommandInText) -> None:
         self.commands: list[CommandInText] = []
         self.folder, self._depth, self._outer = run_by.folder, run_by.depth + 1, run_by.outputs
-        self._parsed, self._variables = parsed, variables
+        self._parsed, self._variables, self._add = parsed, variables, variables.add
 
     def visit(self, node: Node, reads: str, outputs: tuple[str, ...] = ()) -> None:
         """Note the commands and the assignments in a node: what a command holds is found before it.
@@ -78,7 +76,6 @@ class TextWalk:
         """
         kind, folder, outer = node.type, self.folder, self._outer
         reads, outputs = self._streams_of(node, reads, outputs)
-        self._note_backquotes(node, reads, outputs)
         children = [child for child in node.children if child.child_count]
         for number, child in enumerate(children, 1):
             if kind != "pipeline":
@@ -94,11 +91,8 @@ class TextWalk:
         elif kind == "for_statement":
             words = self._words([*node.children_by_field_name("variable"), *node.children_by_field_name("value")])
             self._note([SETS_EACH, *words], reads, outputs)
-        elif kind == "file_redirect":
+        elif kind in ("file_redirect", "herestring_redirect"):
             self._note_redirection(node, reads, outputs)
-        elif kind == "herestring_redirect":
-            self._variables.add((reads,), " ".join(self._words(node.children[-1:])))
-            self._keep_descriptor(node.children[-2].start_byte, reads)
         if kind in _INNER_SHELLS:
             self.folder = folder
         self._outer = outer
@@ -128,15 +122,6 @@ class TextWalk:
     def _note(self, words: list[str], reads: str = "", outputs: tuple[str, ...] = ()) -> None:
         self.commands.append(CommandInText(words, reads, outputs, self.folder, self._depth))
 
-    def _note_backquotes(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
-        """Note what stands between backquotes that the grammar does not know."""
-        text = self._text(node) if node.type in ("command_substitution", "expansion") else ""
-        if node.type == "expansion":
-            for piece in _BACKQUOTED.findall(text):
-                self._note(["eval", piece], reads)
-        elif text[:1] == "`" and "\\" in text:
-            self._note(["eval", _ESCAPED_IN_BACKQUOTES.sub(r"\1", text[1:-1])], reads, outputs)
-
     def _note_command(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
         parts: list[Node] = []
         for child in node.children:
@@ -152,10 +137,9 @@ class TextWalk:
                 parts.pop()
         words = self._words(parts)
         self._note(words, reads, outputs)
-        if words == ["cd"]:
-            self.folder = path_in(self.folder, "~")
-        elif words[1:] and words[0] in ("cd", "pushd"):
-            self.folder = path_in(self.folder, next(self._variables.expanded(words), [UNKNOWN])[-1])
+        if words[:1] in (["cd"], ["pushd"]):
+            folder = next(self._variables.expanded(words[1:] or ["~"]), [UNKNOWN])[-1]
+            self.folder = path_in(self.folder, folder)
 
     def _note_assignment(self, node: Node) -> None:
         named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -171,9 +155,9 @@ class TextWalk:
             text = use_of(text)
         if node.children[1].type == "+=":
             text = (BETWEEN_FIELDS if is_list else "").join((*self._variables.get(base, [])[-1:], text))
-        self._variables.add((base, name, f"{base}[]") if bracket else (base,), text)
+        self._add((base, name, f"{base}[]") if bracket else (base,), text)
         for number, field in enumerate(fields):
-            self._variables.add((f"{base}[{number}]", f"{base}[]"), re.sub(r"^\[[^\]]*\]=", "", field))
+            self._add((f"{base}[{number}]", f"{base}[]"), re.sub(r"^\[[^\]]*\]=", "", field))
         if _RUN_BY_OTHERS.match(base):
             self._note(["eval", text.removeprefix("!")])
 
@@ -181,24 +165,23 @@ class TextWalk:
         operator = next((child for child in node.children if "<" in child.type or ">" in child.type), None)
         if operator is None:
             return
-        files = node.children_by_field_name("destination")[:1]
+        files = node.children_by_field_name("destination")[:1] or node.children[-1:]
         if ">" in operator.type:
             self._note([WRITES_FILE, *self._words(files)], reads, outputs)
             return
-        self._keep_descriptor(operator.start_byte, reads)
+        number = self._descriptor_before(operator.start_byte)
+        if number:  # which others read later, as `<&4`
+            self._add((f"&{number}",), use_of(reads))
+        # The grammar takes some here-strings for files.
+        is_text = self._parsed.source.endswith(b"<<<", 0, operator.end_byte)
         if operator.start_byte in self._parsed.documents:
             self._note_document(*self._parsed.documents[operator.start_byte], reads)
         elif operator.type == "<&":
-            self._variables.add((reads,), use_of(f"&{''.join(self._words(files))}"))
-        elif self._parsed.source[: operator.start_byte].endswith(b"<<"):  # a here-string the grammar does not know
-            self._variables.add((reads,), " ".join(self._words(files)))
-        elif files and files[0].type != "process_substitution":
+            self._add((reads,), use_of(f"&{''.join(self._words(files))}"))
+        elif is_text:
+            self._add((reads,), " ".join(self._words(files)))
+        elif files[0].type != "process_substitution":
             self._note([READS_FILE, *self._words(files)], reads, outputs)
-
-    def _keep_descriptor(self, place: int, reads: str) -> None:
-        """Keep what is read by a number, which others read later, as `<&4`."""
-        number = self._descriptor_before(place)
-        self._variables.add((f"&{number}",) if number else (), use_of(reads))
 
     def _descriptor_before(self, place: int) -> str:
         """Return the number that belongs to a redirection at this place; empty for none."""
@@ -207,13 +190,11 @@ class TextWalk:
 
     def _note_document(self, document: str, is_quoted: bool, reads: str) -> None:
         """Note what is read from a here-document, and what is expanded in it."""
-        if not is_quoted and ("$" in document or "`" in document):
+        if not is_quoted and "$" in document:
             for text in expansions_in(document):
                 self._note(["eval", f': "{text}"'])
-            for text in _BACKQUOTED.findall(document):
-                self._note(["eval", f': "`{text}`"'])
             document = _ESCAPED_IN_DOCUMENT.sub(r"\1", document)
-        self._variables.add((reads,), document)
+        self._add((reads,), document)
 
     # Words: what they are but for the values of variables.
 
@@ -225,12 +206,18 @@ class TextWalk:
         words: list[str] = []
         end = -1
         for node in nodes:
-            between = self._parsed.source[end : node.start_byte].replace(b"\\\n", b"")
+            between = self._between(end, node)
             if end < 0 or between or end > node.start_byte:
                 words.append("")
             end = node.end_byte
             words[-1] += self._word(node)
         return words
+
+    def _between(self, end: int, node: Node) -> str:
+        """Return what stands between two nodes without joined lines; a substitution may begin with blanks of it."""
+        text = self._text(node) if node.child_count else ""
+        start = node.start_byte + len(text) - len(text.lstrip())
+        return self._parsed.source[end:start].decode("utf-8", "replace").replace("\\\n", "")
 
     def _word(self, node: Node, *, is_quoted: bool = False) -> str:
         """Return what a node becomes in a word.
@@ -260,11 +247,8 @@ class TextWalk:
         """Return the parts of a word as one; white space in a string is no node."""
         whole, end = "", node.start_byte
         for child in node.children:
-            if is_quoted:  # a substitution may begin with the blanks before it
-                text = self._text(child)
-                blanks = len(text) - len(text.lstrip()) if child.child_count else 0
-                between = self._parsed.source[end : child.start_byte + blanks]
-                whole += between.replace(b"\\\n", b"").decode("utf-8", "replace")
+            if is_quoted:
+                whole += self._between(end, child)
             end = child.end_byte
             if child.child_count or child.type not in ('"', "$"):
                 whole += self._word(child, is_quoted=is_quoted)
@@ -281,7 +265,7 @@ class TextWalk:
         given = [child for child in node.children[2:] if child.is_named and child.type != "variable_name"]
         if operator and given:
             stands_in = "".join(self._word(child, is_quoted=True) for child in given)
-            self._variables.add((name,) if operator[-1] != "?" else (), stands_in)
+            self._add((name,) if operator[-1] != "?" else (), stands_in)
         elif text.removeprefix("${").removesuffix("}").removeprefix("$") != name + index:
             return UNKNOWN
         is_list = text in ("$@", "${@}") or index == "[@]"

@@ -262,7 +262,7 @@ ls \\n in; %r
 """
 """Around a text: `%r` as it is, `%q` and `%d` in quotes, `%u` where only expansions count."""
 _UNSURE = re.compile(
-    r"coproc|trap.*trap|find.*find|\$[1@*].*\$[1@*]|\$[\"']|syntax error|unexpected EOF|by end-of-file", re.DOTALL
+    r"coproc|trap.*trap|find.*find|\$[1@*].*\$[1@*]|\$\\*[\"']|syntax error|unexpected EOF|by end-of-file", re.DOTALL
 )
 """Where bash runs less than stands there (coprocesses in some substitutions, traps set as it ends, the place that an
 outer `find` fills, what it refuses), or the arguments of one function count for another.
