@@ -65,22 +65,31 @@ _CAME = ["z", "a", "m", "b", "y", "c"]
 
 @pytest.mark.parametrize("older", [0, 2500], ids=["small", "large"])
 def test_rows_of_one_second_are_handed_out_as_they_came(
-    tmp_path: Path, opened: Open, clock: FakeClock, older: int
+    empty_place: str, opened: Open, clock: FakeClock, older: int
 ) -> None:
-    place = str(tmp_path / "team.db")
-    execute(place, SEED.format(more=""))
+    execute(empty_place, SEED.format(more=""))
     names = "INSERT INTO agent_message (message_id, sender, recipient, message_type, status, created_at)"
     read = "'x', 'x', 'message', 'read', '2026-02-01 00:00:00'"
     if older:
         numbers = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {older})"
-        execute(place, f"{names} {numbers} SELECT 'old-' || i, {read} FROM n")
+        execute(empty_place, f"{names} {numbers} SELECT 'old-' || i, {read} FROM n")
     for name in _CAME:
-        execute(place, f"{names} VALUES ('{name}', 'a', 'b', 'message', 'pending', '2026-02-24 10:30:00')")
-    caller = Caller(opened(place, clock=clock), "b")
-    assert [one.message_id for one in caller.team.snapshot().messages if one.status == "pending"] == _CAME
-    poll = route(caller, {"ACTION": "poll", "RECIPIENT": "b"})
-    assert [one["message_id"] for one in poll["messages"]] == _CAME
-    assert [one.message_id for one in inbox.receive(caller, agent="b", mark_read=False).messages] == _CAME
+        execute(empty_place, f"{names} VALUES ('{name}', 'a', 'b', 'message', 'pending', '2026-02-24 10:30:00')")
+    caller = Caller(opened(empty_place, clock=clock), "b")
+    for _ in range(2):  # at first without indexes of ours
+        shown = caller.team.snapshot().messages
+        assert [one.message_id for one in shown if one.recipients == ("b",)] == _CAME
+        poll = route(caller, {"ACTION": "poll", "RECIPIENT": "b"})
+        assert [one["message_id"] for one in poll["messages"]] == _CAME
+        assert [one.message_id for one in inbox.receive(caller, agent="b", mark_read=False).messages] == _CAME
+        send = {
+            "ACTION": "send",
+            "SENDER": "a",
+            "RECIPIENT": "c",
+            "MESSAGE_TYPE": "notify",
+            "PAYLOAD": {"message": "m"},
+        }
+        route(caller, send)
     assert [one.message_id for one in inbox.receive(caller, agent="b").messages] == _CAME
 
 

@@ -96,12 +96,14 @@ class Relation(Struct, frozen=True):
         hides_rows: Whether policies of the database decide which of its rows this role sees.
         heir: A table that inherits from it, as part of a statement; its rows are read with those of the table, and
             their ids need not be unique.
+        place: What numbers its rows about as they came, as part of a statement; empty where nothing does.
     """
 
     name: str
     source: str | None = None
     hides_rows: bool = False
     heir: str | None = None
+    place: str = ""
 
 
 class Meddler(NamedTuple):
@@ -147,10 +149,6 @@ class Connection(ABC):
         """Return all rows that the statement gives."""
         with closing(self._execute(statement, values)) as cursor:
             return list(cursor.fetchall())
-
-    def place_column(self, table: str) -> str:
-        """Return the column that numbers the rows of a table as they came; empty where the database has none."""
-        return ""
 
     def rows_among(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Return the rows that a statement ending in `IN` gives for these values, asked for some hundred at a time."""

@@ -25,7 +25,7 @@ from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
-from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, for_psycopg
+from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, for_psycopg, sql_name
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES, POLICY
 from team_console.store.backends.sql.team import SqlTeam
@@ -71,12 +71,14 @@ SELECT relname::text, relkind::text, (
     WHERE pg_rewrite.ev_class = pg_class.oid AND source.oid <> pg_class.oid
 ), row_security_active(pg_class.oid), (
     SELECT min(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = pg_class.oid AND relkind = 'r'
-)
+), relkind = 'r' AND has_table_privilege(pg_class.oid, 'SELECT')
 FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace
 WHERE lower(relname::text) = :name AND relkind IN ('r', 'p', 'v', 'm', 'f') AND relpersistence <> 't'
 AND nspname <> 'pg_catalog' AND pg_table_is_visible(pg_class.oid)
 ORDER BY relname::text = :name DESC LIMIT 1
 """
+_PLACE = "(({0}.ctid::text::point)[0]::bigint * 65536 + ({0}.ctid::text::point)[1]::bigint)"
+"""Block and place in it of a row: rows are put behind each other, a changed one behind all."""
 _MEDDLERS = """
 WITH places AS (
     SELECT to_regclass(:table)::oid AS place
@@ -155,7 +157,8 @@ class PostgresConnection(Connection):
         found = self.first(_RELATION, {"name": name})
         if found is None:
             return None
-        return Relation(found[0], None if found[1] in ("r", "p") else found[2] or "", found[3], found[4])
+        place = _PLACE.format(sql_name(found[0])) if found[5] else ""
+        return Relation(found[0], None if found[1] in ("r", "p") else found[2] or "", found[3], found[4], place)
 
     def references(self, table: str) -> list[tuple[str, str]]:
         """See `Connection.references`: the server names the table."""

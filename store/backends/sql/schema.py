@@ -247,7 +247,7 @@ class Shape(Struct, frozen=True):
         refused: Statuses that the table was seen to refuse, as by a CHECK.
         hides_rows: Whether this role sees only the rows that policies of the database let it see.
         is_group: The condition for rows that are for several, in words that both databases take for an index.
-        place: The column that numbers rows in the order in which they came; empty where there is none.
+        place: See `Relation.place`.
     """
 
     types: Mapping[str, str]
@@ -478,7 +478,7 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
         refused=refused,
         hides_rows=relation.hides_rows,
         is_group=_is_group(recipient),
-        place=connection.place_column(relation.name),
+        place=relation.place,
     )
 
 

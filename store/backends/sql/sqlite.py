@@ -96,15 +96,6 @@ class SqliteConnection(Connection):
             for name, kind, is_key, is_required, is_filled in found
         ]
 
-    def place_column(self, table: str) -> str:
-        """See `Connection.place_column`: a view has none, nor has a table that is kept by its key."""
-        if self.first(_NUMBERED, {"table": table}) is None:
-            return ""
-        with suppress(self.error):
-            self.first(f"SELECT rowid FROM {sql_name(table)} LIMIT 0")
-            return f"{sql_name(table)}.rowid"
-        return ""
-
     def refuses_row(self, error: Exception) -> bool:
         """See `Connection.refuses_row`: constraints, triggers that raise, values of another type."""
         return isinstance(error, (sqlite3.IntegrityError, sqlite3.DataError))
@@ -119,7 +110,17 @@ class SqliteConnection(Connection):
         if found is None:
             return None
         source = _BEHIND.search(str(found[2])) if found[1] == "view" else None
-        return Relation(found[0], None if found[1] == "table" else source["name"] if source else "")
+        behind = source["name"] if source else ""
+        return Relation(found[0], None if found[1] == "table" else behind, place=self._place(found[0]))
+
+    def _place(self, table: str) -> str:
+        """Return the number of a row: a view has none, nor has a table that is kept by its key."""
+        if self.first(_NUMBERED, {"table": table}) is None:
+            return ""
+        with suppress(self.error):
+            self.first(f"SELECT rowid FROM {sql_name(table)} LIMIT 0")
+            return f"{sql_name(table)}.rowid"
+        return ""
 
     def references(self, table: str) -> list[tuple[str, str]]:
         """See `Connection.references`."""
