@@ -113,13 +113,17 @@ class NeedsListing(Listing[ActionItem]):
         if request is not None and request.supersedes and (earlier := earlier_plans(request, self.requests)):
             yield version_words(request, earlier)
         # What the first line and the name say, or all rows of its kind have: requests of a human are of high priority.
+        who = self._standing_for(row)[0].who
         told = {
             "overdue",
-            f"blocks {self._standing_for(row)[0].who}",
+            f"blocks {who}",
             "high priority" if request is not None else "",
             *SAID_BY_KIND,
         }
-        yield from (safe_line(why, 200) for why in row.why.split(" · ") if why and why not in told)
+        for why in row.why.split(" · "):
+            if why and why not in told:
+                others = why.removeprefix(f"blocks {who}, ")  # that the asker waits itself says its name already
+                yield safe_line(why if others == why else f"blocks {others}", 200)
 
     def _lines_of(self, request: RequestRow | None) -> int:
         """Return the number of lines of a plan as the reader counts them; 0 while they are not counted."""
