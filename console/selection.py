@@ -90,6 +90,13 @@ class Selection(Struct, frozen=True):
     gone: str = ""
     looked_at: Mapping[str, Seen | None] = MappingProxyType({})
 
+    @property
+    def subject(self) -> str:
+        """The id of the request that the row is about, else of the message; empty where it is about neither."""
+        if self.request is not None:
+            return self.request.request_id
+        return self.message.message_id if self.message is not None else ""
+
 
 DONE, MESSAGE = "done", "message"
 """What is said of what was marked as read, and of what was answered in words, until it is written."""

@@ -250,11 +250,10 @@ class PendingDecisions:
             if entry.pending.begins is not None:
                 lost.append(f"{safe_line(entry.pending.words, 200)}: the console was left before it began")
                 continue
-            bad = [
-                outcome for outcome in _write(self._screen.caller, entry.pending.writes) if outcome.error is not None
-            ]
-            lost += [f"{safe_line(each.write.words, 200)}: {reason_of(each.error)}" for each in bad if each.error]
-            if not bad:
+            outcomes = _write(self._screen.caller, entry.pending.writes)
+            errors = [(each.write.words, each.error) for each in outcomes if each.error is not None]
+            lost += [f"{safe_line(words, 200)}: {reason_of(error)}" for words, error in errors]
+            if not errors:
                 self._screen.drafts.keep(entry.note, {})
         return lost
 
@@ -377,7 +376,9 @@ def _refused(outcomes: Sequence[Outcome]) -> str:
     for each in outcomes[:_MOST_NAMED]:
         why = error_text(each.error).removeprefix("✗ ") if each.error is not None else ""
         lines.append(f"{safe_line(each.write.words, 120)}: {why}")
-    return "\n".join([*lines, *([f"and {len(outcomes) - _MOST_NAMED} more"] if len(outcomes) > _MOST_NAMED else [])])
+    if len(outcomes) > _MOST_NAMED:
+        lines.append(f"and {len(outcomes) - _MOST_NAMED} more")
+    return "\n".join(lines)
 
 
 # A dry run: a write action runs up to the commit of its first transaction.

@@ -30,7 +30,7 @@ from team_console.widgets.overlay import Overlay
 from team_console.widgets.row_drawing import Draw, Drawing
 from team_console.widgets.row_list import RowList
 from team_console.widgets.text import Line, spread
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -233,14 +233,12 @@ class TeamsScreen(ListScreen[TeamRow]):
     def on_mount(self) -> None:
         """Look for the teams in a thread."""
         self.rows.set_rows((), now=datetime.now(UTC), empty=((("◔ looking for teams …", "muted"),),))
-        self._look()
+        start_worker(self, self._look, group="teams")
 
-    @work(thread=True, exit_on_error=False, group="teams")
-    def _look(self) -> None:
-        found = tuple(sorted(map(_team_row, self._find()), key=lambda row: -row.waiting))
-        show = self.rows.set_rows
-        nothing: tuple[Line, ...] = ((("No team was found.", "muted"),),)
-        self.app.call_from_thread(show, found, now=datetime.now(UTC), empty=nothing)
+    async def _look(self) -> None:
+        found = await asyncio.to_thread(lambda: tuple(map(_team_row, self._find())))
+        shown = tuple(sorted(found, key=lambda row: -row.waiting))
+        self.rows.set_rows(shown, now=datetime.now(UTC), empty=((("No team was found.", "muted"),),))
 
 
 def teams_beside(team: Team) -> Iterable[str]:

@@ -79,10 +79,8 @@ def sort(screen: MainScreen, context: ActionContext) -> None:
 def copy_id(screen: MainScreen, context: ActionContext) -> None:
     """Copy the id of the request, else of the message, else the key of the row."""
     selection = context.selection
-    if selection.request is not None:
-        _copy(screen, safe_line(selection.request.request_id), "id")
-    elif selection.message is not None:
-        _copy(screen, safe_line(selection.message.message_id), "id")
+    if selection.subject:
+        _copy(screen, safe_line(selection.subject), "id")
     elif selection.agents and not selection.marked:
         _copy(screen, safe_line(selection.agents[0]), "name")
     elif selection.key:  # of marked agents it is still the one under the cursor
@@ -323,14 +321,7 @@ def said(screen: MainScreen, context: ActionContext) -> None:
 
 def conversation(screen: MainScreen, context: ActionContext) -> None:
     """Open what belongs to the message or request under the cursor, live and archived, the oldest first."""
-    request, message = context.selection.request, context.selection.message
-    if request is not None:
-        word = request.request_id
-    elif message is not None:
-        word = message.message_id
-    else:
-        word = ""
-    team = screen.caller.team
+    word, team = context.selection.subject, screen.caller.team
 
     def document(view: View) -> Document:
         thread = gather_thread(team, view.snapshot, word, newest_archived(team, limit=ARCHIVED), view.requests)

@@ -55,12 +55,8 @@ def _values(screen: MainScreen, context: ActionContext, command: OwnCommand) -> 
         TeamError: `INVALID_FIELD` for one that stands for nothing here, or for what a program would take for an option.
     """
     text, selection = screen.pane.presenter.text_read(), context.selection
-    request, message = selection.request, selection.message
-    shown_id = message.message_id if message is not None else ""
-    if request is not None:
-        shown_id = request.request_id
     known = {
-        "id": safe_line(shown_id),
+        "id": safe_line(selection.subject),
         "agent": safe_line(next(iter(selection.agents), "")),
         "text": text[:_MOST_TEXT],
         "file": text,

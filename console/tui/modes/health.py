@@ -269,8 +269,9 @@ class HealthListing(Listing[Row]):
             return Vital("queue", "◔", "open", "is being read", place)
         reason = truth_of(self.situation, self.now).reason(State.UNREADABLE, State.VANISHED, State.DOUBT)
         if reason is not None:
-            glyph, tone = ("△", "warn") if reason.state is State.DOUBT else ("✗", "bad")
-            word = "in doubt" if reason.state is State.DOUBT else str(reason.state)
+            glyph, tone, word = "✗", "bad", str(reason.state)
+            if reason.state is State.DOUBT:
+                glyph, tone, word = "△", "warn", "in doubt"
             text = safe_line(f"{word}: {self.situation.short(reason.text)}", 300)
             return Vital("queue", glyph, tone, text, f"{safe_line(reason.hint, 300)}\n\n{place}".strip())
         at, changed = snapshot.changed_at, ""

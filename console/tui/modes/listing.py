@@ -123,9 +123,12 @@ class Listing(ABC, Generic[RowT]):
 
     def subjects_of(self, row: RowT) -> tuple[str, ...]:
         """Return ids of the request and the message that a row is about."""
-        chosen = self.subject_of(row, (row,))
-        ids = [chosen.request.request_id] if chosen.request is not None else []
-        return (*ids, chosen.message.message_id) if chosen.message is not None else tuple(ids)
+        chosen, ids = self.subject_of(row, (row,)), []
+        if chosen.request is not None:
+            ids.append(chosen.request.request_id)
+        if chosen.message is not None:
+            ids.append(chosen.message.message_id)
+        return tuple(ids)
 
     def title_of(self, shown: int, total: int) -> str:
         """Return the words on the border of the list."""

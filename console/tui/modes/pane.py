@@ -259,9 +259,12 @@ class Pane(Container, Generic[RowT]):
 
     def step_on(self, decided: Collection[str]) -> None:
         """Go from the chosen rows, about which was just decided, to the next one; their leaving is no disturbance."""
-        listing = self.listing
-        self.rows.step_on(lambda row: not set(decided).isdisjoint(listing.subjects_of(row)))
-        if listing.gone is not None and not set(decided).isdisjoint(listing.subjects_of(listing.gone)):
+
+        def is_decided(row: RowT) -> bool:
+            return not set(decided).isdisjoint(self.listing.subjects_of(row))
+
+        self.rows.step_on(is_decided)
+        if self.listing.gone is not None and is_decided(self.listing.gone):
             self.leave_gone()
 
     @property

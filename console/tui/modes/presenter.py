@@ -60,11 +60,17 @@ class DetailPresenter:
         document = self._host.detail.document
         return safe_text(document.source).rstrip("\n") + "\n" if document is not None and document.source else ""
 
+    @property
+    def _request(self) -> RequestRow | None:
+        """The request of the row under the cursor; None where it is none."""
+        row = self._host.rows.cursor_row
+        return self._host.listing.request_of(row) if row is not None else None
+
     def show(self) -> None:
         """Give the detail the thing under the cursor as it is now."""
         host = self._host
         self._follow_request()
-        row = self._drawn = host.rows.cursor_row
+        self._drawn = host.rows.cursor_row
         if host.chosen_from.cursor_key is None and host.is_reading:
             host.read(False)
         try:
@@ -72,7 +78,7 @@ class DetailPresenter:
         except Exception as error:
             host.post_message(NotShown(error))
             document = BROKEN_DOCUMENT
-        request = host.listing.request_of(row) if row is not None else None
+        request = self._request
         if document is not None and request is not None and document.token == digest_of(request.question):
             document = self._with_remarks(document, request)
         if document is not None and (outcome := self.outcome):
@@ -108,8 +114,7 @@ class DetailPresenter:
     def show_once(self) -> None:
         """Draw the thing under the cursor, a moment later where its evidence is still looked for: once with it."""
         self._stop_waiting()
-        listing, row = self._host.listing, self._host.rows.cursor_row
-        request = listing.request_of(row) if row is not None else None
+        listing, request = self._host.listing, self._request
         if request is None or listing.sources.is_ready(request):
             self.show()
         else:
@@ -140,8 +145,7 @@ class DetailPresenter:
 
     def _follow_request(self) -> None:
         """Remember the request that is read as long as it waits, to tell what became of it."""
-        row = self._host.rows.cursor_row
-        request = self._host.listing.request_of(row) if row is not None else None
+        request = self._request
         if request is None or request.is_open:
             self._request_read = request
         elif self._request_read is not None and self._request_read.key != request.key:
