@@ -176,3 +176,14 @@ def test_who_may_not_write_is_told_so_before_the_first_write_and_nothing_is_made
         (root / closed).chmod(0o777)
         with as_nobody():
             assert team.obstacle() == ""
+
+
+def test_a_folder_in_place_of_the_generation_before_lets_no_queue_pile_up(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    previous = (tmp_path / QUEUE).with_name(f"{(tmp_path / QUEUE).name}.prev")
+    previous.unlink(missing_ok=True)
+    previous.mkdir()
+    for number in range(2, 6):
+        put(open_yaml(tmp_path), make_message(number))
+    assert len(open_yaml(tmp_path).snapshot().messages) == 5
+    assert len(list((tmp_path / QUEUE).parent.glob("*.torn-*"))) == 1

@@ -323,7 +323,8 @@ def keep_as_previous(team: LockedTeam, displaced: Path, *, ours: bool) -> None:
         if not ours or error.errno not in _BLOCKED:
             raise
         why = error.strerror or str(error)
-    aside = layout.queue.with_name(f"{layout.queue.name}.torn-{team.stamp()}")
+    # One name for all of them: with one of its own each write would leave a whole queue behind.
+    aside = layout.queue.with_name(f"{layout.queue.name}.torn-previous")
     rename_durably(team.disk, displaced, aside)
     text = f"{layout.prev.name} cannot be replaced ({why}); the generation before was kept as {aside.name}"
     team.notices.append(Problem("PREV_BLOCKED", "warning", layout.prev.name, text, f"Move {layout.prev} away."))
