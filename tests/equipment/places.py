@@ -11,7 +11,7 @@ import yaml
 from team_console.store.model.message import Message
 
 _NAMES = ("key", "name", "need", "code", "request_id", "batch_id", "message_id", "agent")
-"""What a row of a list may be called by."""
+"""What a row of a list may be called by; its own key goes before the agent it is about."""
 
 
 def stories_beside(module: str) -> dict[str, str]:
@@ -44,7 +44,7 @@ def _at(value: Any, place: Sequence[str]) -> Any:
     if isinstance(value, Mapping):
         return _at(value.get(first), rest)
     if isinstance(value, Sequence):
-        named = (each for each in value if first in [str(getattr(each, name, "")) for name in _NAMES])
+        named = (each for name in _NAMES for each in value if str(getattr(each, name, "")) == first)
         return _at(value[int(first)] if first.isdigit() else next(named, None), rest)
     return _at(getattr(value, first), rest)
 
