@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from team_console.console.clients.shell_command import WRITES_FILE, Command
 from team_console.console.clients.shell_programs import (
@@ -33,7 +34,6 @@ from team_console.console.clients.shell_programs import (
 )
 from team_console.console.clients.shell_tree import TextParser
 from team_console.console.clients.shell_values import (
-    BETWEEN_FIELDS,
     SPLIT,
     UNKNOWN,
     Variables,
@@ -212,25 +212,23 @@ class _Reader:
         """Set the variables of `read` or `mapfile`: behind its options and names stands the text that it reads."""
         names = [word for word in words[behind_options_of_read(words) : -1] if word.isidentifier()] or ["REPLY"]
         lines = [words[-1]] if "-d" in words else words[-1].split("\n")[:_MOST_LINES]
-        if words[0] != "<read":
-            self._add(names, BETWEEN_FIELDS.join(lines))
-            for number, line in enumerate(lines):
-                self._add([f"{name}[{number}]" for name in names], line)
-        marks = "".join(self._variables["IFS"])
-        is_list = any(re.match(r"-\w*a$", word) for word in words)
+        marks = f"[{re.escape(''.join(self._variables['IFS']))}]+"
         is_known = UNKNOWN not in f"{words[-1]}{marks}" and "-d" not in words
+        is_list = any(re.match(r"-\w*a$", word) for word in words)
+        for name in names if words[0] != "<read" else ():
+            self._variables.add_list(name, lines)
         for line in lines:
-            fields = re.split(f"[{re.escape(marks)}]+", line.strip(), maxsplit=0 if is_list else len(names) - 1)
-            fields = [BETWEEN_FIELDS.join(fields)] if is_list else fields if names[1:] else [line]
+            if is_list:
+                self._variables.add_list(names[0], re.split(marks, line.strip()))
+            fields = re.split(marks, line.strip(), maxsplit=len(names) - 1) if names[1:] else [line]
             for number, name in enumerate(names):
                 self._add((name, f"{name}[]"), fields[number] if number < len(fields) else "")
                 self._add((name, f"{name}[]") if not is_known else (), UNKNOWN)
 
     def _apply(self, command: list[str], noted: CommandInText) -> None:
         """Run the command of `xargs` or `parallel` on what it reads."""
-        option = next((at for at, word in enumerate(command) if word[:2] == "-I"), 0)
-        mark = (command[option][2:] or "".join(command[option + 1 : option + 2])) if option else ""
-        mark = mark or "{}"
+        marks = [word[2:] or behind for word, behind in pairwise([*command, ""]) if word[:2] == "-I"]
+        mark = "".join(marks[:1]) or "{}"
         for started in started_by(command):
             words = started if isinstance(started, list) else ["eval", started]
             if any(mark in word for word in words):

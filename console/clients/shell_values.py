@@ -56,6 +56,12 @@ class Variables(dict[str, list[str]]):
                 del known[:-_MOST_VALUES]
                 self.has_news = True
 
+    def add_list(self, name: str, fields: Sequence[str]) -> None:
+        """Give a list further fields, together and one by one."""
+        self.add((name,), BETWEEN_FIELDS.join(fields))
+        for number, field in enumerate(fields):
+            self.add((f"{name}[{number}]", f"{name}[]"), field)
+
     def add_arguments(self, arguments: Sequence[str]) -> None:
         """Set `$0`, `$1` and so on."""
         for number, argument in enumerate(arguments[:10]):

@@ -156,8 +156,8 @@ class TextWalk:
         if node.children[1].type == "+=":
             text = (BETWEEN_FIELDS if is_list else "").join((*self._variables.get(base, [])[-1:], text))
         self._add((base, name, f"{base}[]") if bracket else (base,), text)
-        for number, field in enumerate(fields):
-            self._add((f"{base}[{number}]", f"{base}[]"), re.sub(r"^\[[^\]]*\]=", "", field))
+        if is_list:
+            self._variables.add_list(base, [re.sub(r"^\[[^\]]*\]=", "", field) for field in fields])
         if _RUN_BY_OTHERS.match(base):
             self._note(["eval", text.removeprefix("!")])
 

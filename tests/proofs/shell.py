@@ -36,7 +36,7 @@ env %s
 env A=b %s
 A=b %s
 nice -n 5 %s
-timeout 5 %s
+timeout 60 %s
 nohup %s
 stdbuf -o L %s
 setsid -w %s
@@ -188,7 +188,7 @@ bash -c %d
 eval %q
 eval %d
 env A=b bash -c %q
-timeout 5 bash -c %q
+timeout 60 bash -c %q
 nice sh -c %d
 nohup bash -c %q
 find in -exec sh -c %q \;
