@@ -8,13 +8,12 @@ from threading import Event
 from typing import Any
 
 import pytest
-from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.tui import keys
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import SHOWN_BY, seen_of
-from team_console.store.service import asking, requests, sending
+from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.decision import KEY, Decision
 from textual.events import Key
@@ -23,6 +22,7 @@ from tests.console.conftest import (
     AUTHOR,
     LEAD,
     Desk,
+    ask_permission,
     clock,
     edited_by,
     hand_in_plan,
@@ -36,64 +36,10 @@ from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.terminal import console
-from tests.hook.conftest import client, human, office
 
-__all__ = ["client", "clock", "human", "keys_are_through", "office", "plain_environment", "team"]
+__all__ = ["clock", "keys_are_through", "plain_environment", "team"]
 pytestmark = pytest.mark.slow
-OTHERS = ("schedule-manager", "file-manager")
 LONG = "\n".join(f"{number}. step {number}" for number in range(1, 193))
-
-
-def permission(team: MemoryTeam, number: int = 1, asker: str = AUTHOR) -> str:
-    """Ask for a permission like that of any other number; its request id."""
-    given = {"command": f"make table-{number}"}
-    made = asking.ask_permission(Caller(team, asker), tool="Bash", input=given, directory="/srv/atlas")
-    return str(made.request_id)
-
-
-def question(team: MemoryTeam) -> str:
-    """Ask which one; its request id."""
-    options = [{"label": "This"}, {"label": "That"}]
-    return str(
-        asking.ask_question(Caller(team, AUTHOR), questions=[{"question": "Which?", "options": options}]).request_id
-    )
-
-
-def three_plans(team: MemoryTeam) -> str:
-    """A plan of each agent."""
-    for name in (AUTHOR, *OTHERS):
-        requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
-    return ""
-
-
-def alike(team: MemoryTeam) -> str:
-    """Three permissions that differ in one word."""
-    for number in range(3):
-        permission(team, number)
-    return ""
-
-
-class Scene(Struct, frozen=True):
-    """A face of the console: what is asked, keys to come there, the key that asks, and those that decide."""
-
-    make: Callable[[MemoryTeam], str]
-    opens: str
-    decides: tuple[str, ...] = ("enter",)
-    before: tuple[str, ...] = ()
-
-
-FACES = {
-    "one": Scene(hand_in_plan, "a"),
-    "no": Scene(hand_in_plan, "r", ("n", "o", "enter")),
-    "permission": Scene(permission, "a"),
-    "always": Scene(permission, "a", ("2", "enter")),
-    "question": Scene(question, "a", ("2", "enter")),
-    "marked": Scene(three_plans, "a", before=("asterisk",)),
-    "alike": Scene(alike, "a"),
-    "ask back": Scene(hand_in_plan, "B", ("w", "h", "y", "enter")),
-    "stop": Scene(hand_in_plan, "s"),
-    "grant": Scene(permission, "enter", before=("a", "3")),
-}
 
 
 def at_once(desk: Desk, *pressed: str) -> None:
@@ -105,49 +51,6 @@ def at_once(desk: Desk, *pressed: str) -> None:
 def written(team: MemoryTeam) -> list[Message]:
     """What the lead wrote."""
     return [message for message in team.snapshot().messages if message.sender == LEAD]
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("face", sorted(FACES))
-async def test_what_is_typed_ahead_decides_nothing_and_is_counted(team: MemoryTeam, face: str) -> None:
-    scene = FACES[face]
-    scene.make(team)
-    before = written(team)
-    async with opened(team) as desk:
-        if face in ("marked", "always"):
-            await desk.looks_through()
-        await desk.press(*scene.before)
-        at_once(desk, scene.opens, *scene.decides)
-        number = sum(key not in "nowhy" for key in scene.decides)  # letters of a reason are its text
-        dropped = f"{number} key{'s' * (number > 1)} did nothing"
-        await desk.until(lambda: desk.app.main.form is not None and dropped in desk.said, "how many were dropped")
-        assert written(team) == before
-
-
-@pytest.mark.anyio
-@cases
-async def test_a_key_that_is_held_down_decides_once_at_most(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, face: str
-) -> None:
-    scene = FACES[face]
-    monkeypatch.setattr(keys, "REPEAT", 0.7)
-    scene.make(team)
-    if face != "marked":
-        hand_in_plan(team, "Another plan of the same day", LONG)
-    async with opened(team) as desk:
-        if face == "marked":
-            await desk.looks_through()
-        await desk.press(*scene.before)
-        at_once(desk, *[scene.opens] * 15)
-        await desk.form()
-        await desk.until(lambda: "did nothing" in desk.said, "that further ones did nothing")
-        assert written(team) == []
-        await desk.press(*scene.decides[:-1])
-        at_once(desk, *["enter"] * 15)
-        await desk.until(lambda: bool(written(team)), "one decision")
-        await desk.settle()
-        subjects = {message.request_id for message in written(team)}
-        assert len(subjects) == (3 if face in ("marked", "alike") else 1)
 
 
 @pytest.mark.anyio
@@ -193,7 +96,7 @@ async def test_held_keys_mark_no_news_and_unseen_rows_stay(team: MemoryTeam, mon
 async def test_an_edited_version_kept_from_earlier_is_approved_once_all_of_it_was_shown(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
-    permission(team)
+    ask_permission(team)
     edited_by(monkeypatch, "make table-1", "\n".join(f"make part-{number}" for number in range(60)))
     async with opened(team, size=size) as desk:
         await desk.asks("a")
