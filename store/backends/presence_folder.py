@@ -21,6 +21,7 @@ from team_console.store.backends.locked_files import SAFE, is_locked, open_folde
 from team_console.store.backends.session_notes import ENDED, RUNS
 from team_console.store.contract.team import UNKNOWN, Attendance, Presence, Team, is_presence_name
 from team_console.store.model.clock import from_file, to_text
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status, new_record
 from team_console.store.model.names import as_name
 from team_console.store.protocol.membership import SESSION
@@ -89,6 +90,14 @@ class PresenceFolder(Struct, frozen=True):
             return Attendance()
         except OSError:
             return UNKNOWN
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Return the finding that something else stands in its place, so that nobody can be seen."""
+        # guard: hidden-consoles-told
+        if not os.path.lexists(self.path) or self.path.is_dir():
+            return ()
+        text = f"{self.path} cannot be used: not a folder; whoever has a console open is not seen, and is not asked"
+        return (Problem("UNUSABLE_FILE", "error", str(self.path), text, f"Look at what is there: ls -ld {self.path}"),)
 
     def sweep(self) -> None:
         """Take away the files of processes that were killed."""

@@ -109,3 +109,15 @@ def test_a_console_whose_presence_was_removed_is_there_again(location: str) -> N
             shutil.rmtree(aside)
     assert list(folder.iterdir()) == []
     team.close()
+
+
+def test_what_keeps_a_console_from_being_seen_is_told(location: str) -> None:
+    """Hooks of agents asked nobody, though the human sat there, and nothing said why."""
+    team = open_team(location)
+    place = Path(team.places()["presence"])
+    shutil.rmtree(place, ignore_errors=True)
+    place.write_text("")
+    with team.announce(Presence.CONSOLE, new_name()) as announced:
+        assert not announced
+    found = open_team(location).snapshot().problems
+    assert [problem.code for problem in found if "is not seen" in problem.message] == ["UNUSABLE_FILE"]

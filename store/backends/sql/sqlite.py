@@ -312,12 +312,12 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         return TeamError(Code.STORE_FAILED, f"{self.location}: {error}", "Nothing was changed.")
 
     def problems(self) -> tuple[Problem, ...]:
-        """Return a file that several machines see."""
+        """Return a file that several machines see, and a folder of who is there that is none."""
         if not _is_on_network(self.path):
-            return ()
+            return self.presence.problems()
         text = "the database is on a network file system, where SQLite's locks and log do not work across machines"
         hint = "Move it to a local disk, or the team to PostgreSQL: team-console migrate FROM TO"
-        return (Problem("NETWORK_FILE_SYSTEM", "warning", self.location, text, hint),)
+        return (Problem("NETWORK_FILE_SYSTEM", "warning", self.location, text, hint), *self.presence.problems())
 
     async def watch(self) -> AsyncIterator[WatchHint]:
         """By a look at the files a few times a second."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.locked_files import missing_locks
+from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.yaml.archives import Archives
 from team_console.store.backends.yaml.audit_log import AuditLog, Line, Tip
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
@@ -425,7 +426,7 @@ class FolderHealth(Struct):
                 text = f"{folder} is a link that leads out of the team, and is not followed"
                 hint = f"Remove the link: rm {folder}; the folder is made when it is needed."
                 found.append(Problem("LINK_OUT", "error", str(folder), text, hint))
-        return found
+        return [*found, *PresenceFolder(layout.presence).problems()]
 
     def _leftovers(self) -> list[Problem]:
         layout, found = self.layout, list[Problem]()
