@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, parse_json_sequence, without_comments
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER, canonical, check_name, did_you_mean
-from team_console.store.model.safe import UNSAFE, cut_piles, safe_line, safe_text
+from team_console.store.model.safe import safe_json, safe_line, safe_text
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.membership import known
 from team_console.store.service.caller import Caller
@@ -196,9 +195,6 @@ def _names(snapshot: Snapshot) -> Iterable[str]:
 
 _PIECE = 1 << 18
 """Characters encoded at a time: a long answer is not kept twice."""
-_RUN_BEYOND_ASCII = r"[^\n -~]+"
-"""A run of anything but printable ASCII: only there can anything be unsafe, and looking for it costs ten times as much
-for each character."""
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 
 
@@ -321,15 +317,7 @@ def to_json(value: Any, *, indent: int | None = None) -> str:
     """
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "")
     text = json.dumps(value, ensure_ascii=encoding != "utf8", indent=indent, default=str)
-    if text.isascii():
-        return text
-    return re.sub(_RUN_BEYOND_ASCII, lambda match: _escaped(match[0]), text)
-
-
-def _escaped(text: str) -> str:
-    # guard: json-escapes
-    seen = re.sub(UNSAFE, lambda match: json.dumps(match.group())[1:-1], text)
-    return cut_piles(seen, lambda marks: json.dumps(marks)[1:-1])
+    return safe_json(text)
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -475,8 +463,7 @@ class Call(Output):
 
     def finish(self, receipt: Receipt, lines: list[str]) -> int:
         """Print what a write action did: its JSON object, or `lines` and its warnings."""
-        warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
-        self.show(receipt.as_json(), *lines, warnings=warnings)
+        self.show(receipt.as_json(), *lines, warnings=receipt.told)
         return 0
 
     def refuse_json(self, form: str) -> None:

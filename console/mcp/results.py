@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, cast
 
@@ -15,7 +14,7 @@ from team_console.store.backends.locations import redact
 from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import TRUST, Message
-from team_console.store.model.safe import UNSAFE
+from team_console.store.model.safe import safe_json
 from team_console.store.protocol.sent_back import sent_back
 from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.verdicts import TrustMark, trust_words
@@ -35,12 +34,10 @@ def tool_result(result: Mapping[str, Any]) -> CallToolResult:
 
 def result_json(result: Mapping[str, Any]) -> str:
     """Return the same as text. Half a character, as another program may leave one in a database, becomes a question
-    mark: the protocol's writer would end over it, and no call would be answered any more. What JSON lets stand and
-    breaks a line, steers a terminal or cannot be seen is escaped, so that all a message says stays between its
-    quotes.
+    mark: the protocol's writer would end over it, and no call would be answered any more.
     """
     text = json.dumps(result, ensure_ascii=False, indent=1, default=str).encode("utf-8", "replace").decode()
-    return re.sub(UNSAFE, lambda match: json.dumps(match.group())[1:-1], text)
+    return safe_json(text)
 
 
 class WhoJson(Result):

@@ -225,8 +225,7 @@ class Tools:
         return tool_result(written_result(await self._agent.run(act)))
 
     async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> CallToolResult:
-        warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
-        return await self._outcome(ctx, receipt.request_id or "", seconds, warnings, receipt.messages[0])
+        return await self._outcome(ctx, receipt.request_id or "", seconds, receipt.told, receipt.messages[0])
 
     async def _outcome(
         self, ctx: Context, request_id: str, seconds: float, warnings: Sequence[str] = (), asked: Message | None = None

@@ -578,8 +578,7 @@ def receipt_words(what: str, *receipts: Receipt) -> str:
         head = f"✓ Sent to {names_listed(names)}"
     else:
         head = f"✓ {head} · written for {names_listed(names)}"
-    notices = [notice.message for receipt in receipts for notice in receipt.notices]
-    notes = [*(warning for receipt in receipts for warning in receipt.warnings), *notices]
+    notes = [note for receipt in receipts for note in receipt.told]
     follows = [safe_line(note, 300) for receipt in receipts for note in receipt.notes]
     return "\n".join([head, *dict.fromkeys(follows), *(f"△ {safe_line(note, 300)}" for note in dict.fromkeys(notes))])
 

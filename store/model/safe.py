@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -106,6 +107,26 @@ def exact_text(text: object) -> str:
 def fenced(text: object, fence: str = "> ") -> list[str]:
     """Quote foreign text as safe lines that each begin with `fence`: none of them passes for a line of ours."""
     return [fence + line if line else fence.rstrip() for line in safe_text(text).split("\n")]
+
+
+def safe_json(text: str) -> str:
+    """Return JSON in which what breaks a line, steers a terminal or cannot be seen is escaped, so that all that a
+    message says stays between its quotes. It means the same.
+    """
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return re.sub(_RUN_BEYOND_ASCII, lambda match: _escaped(match[0]), text)
+
+
+def _escaped(text: str) -> str:
+    # guard: json-escapes
+    seen = re.sub(UNSAFE, lambda match: json.dumps(match.group())[1:-1], text)
+    return cut_piles(seen, lambda marks: json.dumps(marks)[1:-1])
+
+
+_RUN_BEYOND_ASCII = r"[^\n -~]+"
+"""A run of anything but printable ASCII: only there can anything be unsafe, and looking for it costs ten times as much
+for each character."""
 
 
 def cut_piles(text: str, replacement: Callable[[str], str]) -> str:

@@ -67,8 +67,13 @@ class Receipt(Struct, frozen=True):
             result["repeated"] = True
         if self.notes:
             result["notes"] = list(self.notes)
-        result["warnings"] = [*self.warnings, *(notice.message for notice in self.notices)]
+        result["warnings"] = self.told
         return result
+
+    @property
+    def told(self) -> list[str]:
+        """The warnings, and what was healed on the way."""
+        return [*self.warnings, *(notice.message for notice in self.notices)]
 
 
 def receipt(

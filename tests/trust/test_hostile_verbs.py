@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console.store.model.safe import safe_json
 from team_console.store.settings.team_config import CONFIG_NAME
 
 from tests.equipment import corpus, strict
@@ -64,6 +65,10 @@ def test_json_on_a_terminal_is_safe_and_loses_nothing(folder: Path, words: list[
     answer, end = json.JSONDecoder().raw_decode(text := output.decode())
     assert all(line.startswith("warning: ") for line in text[end:].split("\r\n") if line.strip()), text[end:]
     assert any(text in set(_strings(answer)) for text in corpus.TEXTS if "\x1b" in text or "\x9b" in text)
+
+
+def test_json_of_plain_ascii_with_an_unseen_character_escapes_it() -> None:
+    assert safe_json('{"a": "b\x7fc"}') == '{"a": "b\\u007fc"}'
 
 
 @pytest.mark.parametrize("words", REFUSALS, ids=lambda words: words[0][:8].strip("\x1b"))

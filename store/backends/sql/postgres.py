@@ -15,7 +15,6 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -43,6 +42,7 @@ from team_console.store.contract.team import (
 )
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.home import state_folder
 from team_console.store.model.safe import first_of
 
 _TABLES = """
@@ -265,8 +265,7 @@ class PostgresTeam(SqlTeam):
         # A function, since nobody shows what one holds: the password belongs in no traceback.
         self._conninfo: Callable[..., str] = lambda **own: make_conninfo("", **{**_CONNECT, **own, **options})
         location = redact(address)
-        state = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser()
-        inbox_folder = state / "team-console" / "inbox" / f"{zlib.crc32(location.encode()):08x}"
+        inbox_folder = state_folder() / "inbox" / f"{zlib.crc32(location.encode()):08x}"
         super().__init__(location, None, inbox_folder, read_only=read_only, looks_only=read_only, clock=clock)
         self._passwords = passwords_in(address)
         self._kept: list[PostgresConnection] = []
