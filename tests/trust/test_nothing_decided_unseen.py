@@ -96,7 +96,7 @@ async def test_held_keys_mark_no_news_and_unseen_rows_stay(team: MemoryTeam, mon
 async def test_an_edited_version_kept_from_earlier_is_approved_once_all_of_it_was_shown(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
-    ask_permission(team)
+    ask_permission(team, "make table-1")
     edited_by(monkeypatch, "make table-1", "\n".join(f"make part-{number}" for number in range(60)))
     async with opened(team, size=size) as desk:
         await desk.asks("a")
