@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import html
 import os
 import re
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from rich.cells import cell_len
 from team_console.console.tui.app import ConsoleApp
 from textual.pilot import Pilot
 
@@ -111,7 +113,17 @@ def _plain(svg: str) -> str:
         "Fira Code", "monospace"
     )
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'textLength="([\d.]+)"([^>]*)>([^<]*)', _as_wide_as_its_cells, svg)
     return re.sub(r"terminal-\d+", "terminal", svg)
+
+
+def _as_wide_as_its_cells(text: re.Match[str]) -> str:
+    """Give a text the width of its cells: Rich counts characters, and Chinese ones were drawn over each other."""
+    characters = html.unescape(text[3])
+    if characters.isascii():
+        return text[0]
+    width = float(text[1]) / len(characters) * cell_len(characters)
+    return f'textLength="{round(width, 1):g}"{text[2]}>{text[3]}'
 
 
 if __name__ == "__main__":
