@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -149,6 +150,14 @@ row = "INSERT INTO agent_message (message_id, sender, recipient, payload, status
 connection.executemany(row, [(f"never-{number}", "x" * 900) for number in range(400)])
 os._exit(0)
 """
+
+
+def test_a_look_needs_no_locks_that_a_system_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(fcntl, "F_OFD_SETLK")  # as on macOS
+    place = str(tmp_path / "team.db")
+    create_database(place, SETTINGS)
+    put(open_team(place), make_message(1))
+    assert ids(open_team(place, read_only=True)) == ids(open_team(place)) != []
 
 
 def test_what_a_program_that_died_had_not_committed_is_never_shown(tmp_path: Path) -> None:

@@ -378,8 +378,10 @@ def _lock_shared(descriptor: int, kind: int) -> None:
     """Take or give back a lock on the bytes of a database that SQLite locks to be alone.
 
     Raises:
-        OSError: `EAGAIN` or `EACCES` while somebody is alone; others where there are no such locks.
+        OSError: `EAGAIN` or `EACCES` while somebody is alone; others where there are no such locks, as on macOS.
     """
+    if not hasattr(fcntl, "F_OFD_SETLK"):
+        raise OSError(errno.ENOTSUP, "no locks that belong to an open file")
     lock = struct.pack("hhqqi4x", kind, os.SEEK_SET, *_SHARED_BYTES, 0)
     fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, lock)
 
