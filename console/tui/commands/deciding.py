@@ -586,12 +586,8 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
         view = in_view(screen, about.request_id, seen_of_words(trial.scope.words), with_others=True)
         do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses, view=view)
         words = f"GRANT {safe_line(trial.scope.words, _LONGEST)}, {label}"
-        grant = PendingWrite(
-            *(about.request_id, words, do),
-            follows=True,
-            adds=f", and the same {label}",
-            recorded=("grant", about.request_id),
-        )
+        adds, recorded = f", and the same {label}", ("grant", about.request_id)
+        grant = PendingWrite(about.request_id, words, do, follows=True, adds=adds, recorded=recorded)
         together = replace(approval, writes=(*approval.writes, grant))
         return screen.pending_decisions.prepare(together)
 

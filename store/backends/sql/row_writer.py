@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import starmap
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -171,9 +172,7 @@ class RowWriter:
                 count = self.connection.change_all(statement, rows)
                 found = self._found(rows) if looks else []
                 # guard: swallowed-write-noticed
-                if count != len(rows) or any(
-                    name in row and row[f"old_{name}"] == value != row[name] for row, name, value in found
-                ):
+                if count != len(rows) or any(starmap(_is_as_before, found)):
                     raise _UndoneError
                 # guard: turned-status-noticed
                 if any(name == "status" and _is_turned(row.get(name), value) for row, name, value in found):
