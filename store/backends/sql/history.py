@@ -86,7 +86,7 @@ def archived_stretch(
         conditions = [f"NOT EXISTS (SELECT 1 FROM {ARCHIVE} AS later WHERE {same} AND later.n > row.n)"]
     if behind is not None:
         conditions.append("(created, n) < (:created, :n)")
-        values["created"], values["n"] = places_in(behind, tuple[str, int])
+        values["created"], values["n"] = places_in(behind, tuple[str, float | int])
     wanted = f"""
         SELECT created, n, message_id, record FROM {ARCHIVE} AS row WHERE {" AND ".join(conditions)}
         ORDER BY created DESC, n DESC LIMIT :limit
@@ -95,7 +95,8 @@ def archived_stretch(
     for created, n, message_id, record in connection.rows(wanted, values):
         text = f"archive row {n} is no message"
         damage = Problem("DAMAGED_ARCHIVE", "warning", message_id, text, "Look at the row by hand.")
-        found.append((json.dumps([created, n]), archived_message(record) or damage))
+        place = json.dumps([as_text(created), n if isinstance(n, int | float) else _LAST])
+        found.append((place, archived_message(record) or damage))
     return found
 
 
