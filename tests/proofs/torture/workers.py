@@ -42,8 +42,8 @@ PLANNERS = ("planner-1", "planner-2", "planner-3", "planner-4")
 NAMES = (LEAD, *RECEIVERS, *CLAIMERS, *PUSHED, BULK, *PLANNERS)
 LEASE_SECONDS = 1.0
 NOBODY = 65534
-_ENTRY = re.compile(r"^- message_id: \S+\n(?: .*\n)+", re.M)
-"""An entry as the store writes it: the key that names it first, all further lines indented."""
+_ENTRY = re.compile(r"^- message_id: \S+\n(?:(?: .*)?\n)+?(?=- |\Z)", re.M)
+"""A whole entry: the key that names it first, all further lines indented or, in a quoted text, empty."""
 _INSERT = (
     "INSERT INTO agent_message (message_id, sender, recipient, message_type, payload, status, created_at) "
     "VALUES (:id, :who, :to, 'notify', '{}', 'pending', :at)"
