@@ -292,16 +292,14 @@ def _finish(call: Call, done: Any, word: str) -> int:
     members = [member_json(agent) for agent in done.members]
     call.show(
         {"success": True, "action": done.action, "team": done.team, "members": members, "warnings": warnings},
-        *(
-            f"{word}: {each.name} ({each.role}{', plans first' if each.plan_mode_required else ''})"
-            for each in done.members
-        ),
+        *(f"{word}: {each.name} ({_role_words(each)})" for each in done.members),
         warnings=warnings,
     )
     return 0
 
 
 def _role_words(agent: Agent) -> str:
+    """Return the role of an agent, and whether it plans first, in words."""
     return f"{agent.role}, plans first" if agent.plan_mode_required else agent.role
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -206,6 +207,17 @@ def test_an_argument_of_another_type_is_refused(join: Join, method: str, given: 
     assert refused.value.code is Code.INVALID_FIELD
     assert client.requests() == ()
     assert join("file-manager").peek().messages == ()
+
+
+def test_every_argument_of_every_method_is_looked_at(join: Join) -> None:
+    client = join("task-manager")
+    methods = inspect.getmembers(client, inspect.ismethod)
+    found = [
+        (name, each) for name, method in methods for each in inspect.signature(method).parameters if name[0] != "_"
+    ]
+    assert len(found) > 30
+    for name, each in found:
+        assert refusal(getattr(client, name), **{each: object()}).code is Code.INVALID_FIELD, (name, each)
 
 
 def test_a_wait_that_is_no_number_is_refused(join: Join) -> None:

@@ -55,7 +55,7 @@ from textual.widgets import Input, Static, TextArea
 
 from tests.console.conftest import LEAD, Clock, Desk, change, edited_by, opened, rewrite
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.scripts import found_at
+from tests.equipment.places import found_at
 
 _DOORS = (requests, asking, sending, inbox)
 _PLACES = ("detail", "toast", "form", "about", "changed", "busy", "mode", "trail", "unread", "clipboard", "left")

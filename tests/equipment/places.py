@@ -27,26 +27,26 @@ def is_seen(whole: Any, expected: str) -> bool:
     if expected.startswith("! "):
         return not is_seen(whole, expected.removeprefix("! "))
     place, _, rest = expected.partition(" ")
-    found: object = _at(whole, place.removesuffix(":").split("."))
+    found: object = found_at(whole, place.removesuffix(":").split("."))
     if place.endswith(":"):
         wanted: object = yaml.safe_load(rest)
         return wanted == _plain(found)
     return rest.removeprefix("~ ") in str(found) if rest else found is not None
 
 
-def _at(value: Any, place: Sequence[str]) -> Any:
+def found_at(value: Any, place: Sequence[str]) -> Any:
     """What stands at a place; None where nothing does."""
     if not place or value is None:
         return value
     first, *rest = place
     if first == "*":
-        return [_at(each, rest) for each in value]
+        return [found_at(each, rest) for each in value]
     if isinstance(value, Mapping):
-        return _at(value.get(first), rest)
+        return found_at(value.get(first), rest)
     if isinstance(value, Sequence):
         named = (each for name in _NAMES for each in value if str(getattr(each, name, "")) == first)
-        return _at(value[int(first)] if first.isdigit() else next(named, None), rest)
-    return _at(getattr(value, first), rest)
+        return found_at(value[int(first)] if first.isdigit() else next(named, None), rest)
+    return found_at(getattr(value, first), rest)
 
 
 def _plain(value: Any) -> object:

@@ -19,11 +19,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tests.equipment.command_line import CommandLine, Result
+from tests.equipment.places import found_at
 from tests.equipment.statements import execute
 
 _DATA = Path(__file__).parents[1] / "proofs" / "clients" / "data" / "hook_inputs.json"
@@ -138,13 +139,3 @@ class Script:
 def values(result: Result) -> list[Any]:
     """The JSON values that a command printed, one a line."""
     return [json.loads(text) for text in result.out.splitlines()]
-
-
-def found_at(value: Any, place: Sequence[str]) -> Any:
-    """What stands at a place; None where nothing does."""
-    if not place or value is None:
-        return value
-    first, *rest = place
-    if first == "*":
-        return [found_at(each, rest) for each in value]
-    return found_at(value[int(first)] if isinstance(value, list) else value.get(first), rest)

@@ -71,13 +71,17 @@ def test_replacing_what_this_transaction_did_not_read_is_refused(team: Team) -> 
         tx.replace(stale, stale.with_changes(status="read"))
 
 
-def test_history_is_newest_first_paged_and_per_agent(team: Team) -> None:
-    messages = [make_message(n, to="file-manager" if n % 2 else "task-manager") for n in range(1, 8)]
-    put(team, *messages)
+def archive_everything(team: Team) -> None:
     with team.transaction(actor="ceo", action="edit", wait=1.0) as tx:
         for item in tx.everything():
             tx.archive(item.recipients[0], item)
         tx.record("edit")
+
+
+def test_history_is_newest_first_paged_and_per_agent(team: Team) -> None:
+    messages = [make_message(n, to="file-manager" if n % 2 else "task-manager") for n in range(1, 8)]
+    put(team, *messages)
+    archive_everything(team)
     first = team.history(limit=3)
     second = team.history(limit=3, cursor=first.cursor)
     third = team.history(limit=3, cursor=second.cursor)
@@ -93,10 +97,7 @@ def test_history_is_newest_first_paged_and_per_agent(team: Team) -> None:
 def test_archived_messages_of_one_moment_come_back_last_first_over_pages(team: Team) -> None:
     messages = [make_message(n).with_changes(created="2026-02-24T10:30:00Z") for n in (3, 1, 5, 2, 4)]
     put(team, *messages)
-    with team.transaction(actor="ceo", action="edit", wait=1.0) as tx:
-        for item in tx.everything():
-            tx.archive(item.recipients[0], item)
-        tx.record("edit")
+    archive_everything(team)
     first = team.history(limit=2)
     second = team.history(limit=3, cursor=first.cursor)
     seen = [message.message_id for page in (first, second) for message in page.messages]
