@@ -501,19 +501,19 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str) -> tup
     odd: Line = ((f" {mark}", "warn"),) if mark else ()
     written = safe_line(row.name, 64)
     name: Line = (sign.mark, (written, "strong" if row.unread else ""), *odd)
-    if drawing.lines > 1:
-        since = row.heard_at or row.last_seen
-        state = f"{sign.word} {age(since, drawing.now)}" if since is not None else sign.word
-        below: Line = (("  ", ""), *_below_name(row, sign, said))
-        end = ((f"  {state}", sign.tone), *end)
-        return spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width), below
-    if drawing.width >= _WITH_STATE:
-        end = ((f" {pad(sign.word, _STATE)}", sign.tone), *end)
+    in_one: Line = ((f" {pad(sign.word, _STATE)}", sign.tone), *end) if drawing.width >= _WITH_STATE else end
     role: Line = ((f" {pad(safe_line(row.role, 40), _ROLE)}", "muted"),)
     # Agents of one kind differ at the end of their names: all of them whole come before the roles.
     longest = max(width_of(name), width_of(name[:1]) + drawing.longest_name)
-    if drawing.width >= _WITH_ROLE and longest + width_of(role) + width_of(end) <= drawing.width:
-        end = (*role, *end)
+    has_role = drawing.width >= _WITH_ROLE and longest + width_of(role) + width_of(in_one) <= drawing.width
+    if drawing.lines > 1:
+        since = row.heard_at or row.last_seen
+        state = f"{sign.word} {age(since, drawing.now)}" if since is not None else sign.word
+        nothing = "no message of it is known" if drawing.is_opened and has_role else safe_line(row.role, 40)
+        below: Line = (("  ", ""), (_below_name(row, sign, said) or nothing, "muted"))
+        end = ((f"  {state}", sign.tone), *end)
+        return spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width), below
+    end = (*role, *in_one) if has_role else in_one
     return (spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width),)
 
 
@@ -524,10 +524,9 @@ def _name_within(line: Line, width: int) -> Line:
     return (sign, (crop_name(name, max(1, cell_len(name) - over)), tone), *odd) if over > 0 else line
 
 
-def _below_name(row: RosterRow, sign: Sign, said: str) -> Line:
-    words = f"“{said}”" if said else ""
-    more = [text for text in (_more_of_state(row, sign), words) if text] or [safe_line(row.role, 40)]
-    return ((" · ".join(more), "muted"),)
+def _below_name(row: RosterRow, sign: Sign, said: str) -> str:
+    """Return why it is in its state, and what it wrote last; empty where neither is known."""
+    return " · ".join(filter(None, (_more_of_state(row, sign), f"“{said}”" if said else "")))
 
 
 def state_parts(row: RosterRow, sign: Sign) -> Line:
