@@ -11,7 +11,7 @@ from itertools import pairwise
 from team_console.console.clients.session_files import Data
 from team_console.console.clients.shell import commands_in
 from team_console.console.clients.shell_command import WRITES_FILE, Command
-from team_console.console.clients.shell_programs import path_in
+from team_console.console.clients.shell_programs import path_in, program_of
 from team_console.console.clients.shell_values import UNKNOWN
 
 _OURS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
@@ -28,7 +28,9 @@ _COMMANDS = {
     """),
     "publish": _commands("""
         npm publish, pnpm publish, yarn publish, yarn npm publish, bun publish, deno publish
-        lerna publish, jsr publish, vsce publish, cargo publish, gem push, mvn deploy
+        lerna publish, jsr publish, vsce publish, ovsx publish, cargo publish, gem push, mvn deploy
+        gradle publish, sbt publish, changeset publish, nx release, semantic-release, goreleaser release
+        mix hex.publish, dart pub publish, flutter pub publish, pod trunk push
         uv publish, poetry publish, hatch publish, flit publish, pdm publish, rye publish
         maturin publish, maturin upload, twine upload, python setup.py upload
         docker push, docker image push, docker compose push, docker buildx build --push, docker build --push
@@ -201,16 +203,21 @@ def _is_own(rule: str, tool: str, commands: list[Command], edited: list[str], pr
     if name == "Edit":
         pattern = os.path.join(project, os.path.expanduser(what[1:] if what.startswith("//") else what))
         return any(fnmatchcase(path, pattern) for path in edited)
-    lines = [f"{' '.join(found.words)} " for found in commands] if what else [""]
-    if what.endswith(":*"):
-        pattern = f"{what.removesuffix(':*')} *"
-    elif what:
-        pattern = f"{what} "
-    else:
-        pattern = ""
-    wanted = what.removesuffix(":*").split() if what.endswith(":*") and re.search(r"[*?[]", what[:-2]) is None else []
-    is_command = bool(wanted) and any(found.is_of(wanted) for found in commands)
-    return fnmatchcase(tool, name) and (is_command or any(fnmatchcase(line, pattern) for line in lines))
+    if not fnmatchcase(tool, name):
+        return False
+    if not what:
+        return True
+    begin = re.sub(r":\*$|\*$", "", what)
+    wanted = begin.split()
+    if begin != what and wanted and re.search(r"[*?[]", begin) is None:
+        wanted[0] = program_of(wanted[0])
+        if any(found.is_of(wanted) for found in commands):
+            return True
+    pattern = f"{begin} *" if what.endswith(":*") else f"{what} "
+    lines = [
+        " ".join([program, *found.words[1:], ""]) for found in commands for program in {found.called, found.words[0]}
+    ]
+    return any(fnmatchcase(line, pattern) for line in lines)
 
 
 def _is_outside(path: str, project: str) -> bool:

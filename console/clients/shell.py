@@ -47,6 +47,8 @@ _MOST_WORDS = 2_000
 """Words of what does not parse at which a command may begin."""
 _MOST_LINES = 64
 """Lines that `read` is taken to read."""
+_TAKE_NO_ASSIGNMENT = frozenset(("builtin", "command", "eval"))
+"""Programs for which a word with an equals sign is part of a text, or of another command."""
 _COMMAND_ENDS = re.compile(r"[;|&()\n`]|[{}](?=[\s;]|$)|(?<=\s)\{")
 _REDIRECTION = re.compile(r"\d*[<>]")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
@@ -70,9 +72,9 @@ def _guessed(text: str) -> Iterator[list[str]]:
         while at < len(words) and re.match(r"\w+=|[{!]$", words[at]):
             at += 1
         for first in range(at, min(at + _MOST_WORDS, len(words))):
-            command = [program_of(words[first]), *words[first + 1 : first + 64]]
+            command = words[first : first + 64]
             yield command
-            if next(started_by(command), None) is None:
+            if next(started_by([program_of(command[0]), *command[1:]]), None) is None:
                 break
 
 
@@ -141,12 +143,12 @@ class _Reader:
             if not given or level > 2 * _DEEPEST or self._variables.budget < 0:
                 self._guess(" ".join(given), noted.folder)
                 continue
-            command = [program_of(given[0]), *given[1:]]
-            self.found.append(Command(command, noted.folder))
-            self._follow(given[0], command, noted)
-            for started in started_by(command):
+            command = Command(given, noted.folder)
+            self.found.append(command)
+            self._follow(command.called, command.words, noted)
+            for started in started_by(command.words):
                 if isinstance(started, str):
-                    self._variables.add_arguments(arguments_of(command))
+                    self._variables.add_arguments(arguments_of(command.words))
                     self.read(started, noted)
                 elif started:
                     waiting.append((started, level + 1))
@@ -163,7 +165,7 @@ class _Reader:
             if equals and name == "alias":
                 self._aliases[key] = value
                 self.read(value, noted)
-            elif equals and key.isidentifier():
+            elif equals and key.isidentifier() and name not in _TAKE_NO_ASSIGNMENT:
                 self._add((key,), value)
         if called in self._aliases:
             quoted = (" '" + word.replace("'", "'\\''") + "'" for word in command[1:])
@@ -179,6 +181,8 @@ class _Reader:
         # What was written into a file in the same text is a text for a shell, too.
         script = called if "/" in called else script_of(command)
         content = noted.reads if script == READ else _content(script, noted)
+        if script not in ("", READ, called):
+            self.found.append(Command([script], noted.folder))
         if script == READ or (script and content in self._variables):
             self._waiting.append(noted.starts(["eval", use_of(content)]))
 

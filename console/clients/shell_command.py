@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from team_console.console.clients.shell_programs import subcommand_at
+from team_console.console.clients.shell_programs import program_of, subcommand_at
 from team_console.console.clients.shell_values import UNKNOWN
 
 WRITES_FILE = ">"
@@ -13,19 +13,23 @@ WRITES_FILE = ">"
 
 _HARMLESS = frozenset(("status", "log", "diff", "show", "add", "commit", "fetch", "pull", "blame", "ls-files"))
 """Subcommands of git: what stands before one and is not known is an option, and no subcommand with that as its word."""
+_TAKES_TARGETS = frozenset(("make", "mvn", "gradle", "sbt", "just", "ninja"))
+"""Programs that are told several things to do, in any order."""
 
 
 class Command:
     """One command of a shell.
 
     Attributes:
-        words: From the program on, which of a redirection into a file is `WRITES_FILE`; `UNKNOWN` stands in them for
-            what is known only when it runs.
+        called: The program as it is written; of a redirection into a file it is `WRITES_FILE`.
+        words: From the program on, without its folder and version; `UNKNOWN` stands in them for what is known only when
+            it runs.
         folder: In which it runs.
     """
 
     def __init__(self, words: list[str], folder: str) -> None:
-        self.words, self.folder = words, folder
+        self.called, self.folder = words[0], folder
+        self.words = [program_of(words[0]), *words[1:]]
 
     def is_of(self, wanted: Sequence[str]) -> bool:
         """Return whether this is the `wanted` command: program, subcommands, and options anywhere behind them.
@@ -38,6 +42,8 @@ class Command:
         may_guess = len(names) > 1
         if not _may_be(self.words[0], names[0], may_guess=may_guess):
             return False
+        if words[0] in _TAKES_TARGETS:
+            return all(any(_may_be(word, name, may_guess=may_guess) for word in words[1:]) for name in wanted[1:])
         is_known = self.words[0].strip(UNKNOWN) != ""
         at = _behind_names(words, 1, names[1:], may_guess=may_guess and is_known)
         options = [name for name in wanted if name[:1] == "-"]

@@ -23,6 +23,8 @@ def _table(rows: str) -> dict[str, list[str]]:
 SHELLS = frozenset(["bash", "sh", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash"])
 READERS = SHELLS | {"at", "batch"}
 """Programs that run what they read, where no argument says what to run."""
+_SHELLS_ELSEWHERE = frozenset(["ssh", "autossh", "su", "sudo", "doas", "chroot", "wsl"])
+"""Programs that start a shell, which reads, where they are given no command."""
 READ = "-"
 """Stands for the file from which a shell reads what it runs, also where another command fills it."""
 _OF_DOCKER = """
@@ -51,6 +53,20 @@ _STARTERS = _table(f"""
     podman create            1 {_OF_DOCKER}
     nerdctl run              1 {_OF_DOCKER}
     docker container exec    1 -e -u -w --env --user --workdir --env-file --detach-keys
+    crictl exec              1 --timeout
+    multipass exec           1 -d --working-directory
+    limactl shell            1 --workdir --shell
+    devcontainer exec        --workspace-folder --container-id --config --remote-env
+    heroku run               -a -e -s -r --app --env --size --remote
+    mosh                     1 -p --ssh --port --server --client
+    sshpass                  -p -f -d -P
+    script                   1 -c -m -o -t -B -E -I -O -T --command --log-io --log-in --log-out --log-timing
+    repeat                   1
+    noglob
+    nocorrect
+    not
+    and
+    or
     nerdctl exec             1 -e -u -w --env --user --workdir --env-file
     lxc exec                 1 --cwd --env --user --group --mode
     incus exec               1 --cwd --env --user --group --mode
@@ -208,6 +224,10 @@ _TEXT_STARTERS = _table("""
     trap
     watch                  -n -q --interval --equexit
     ssh                    1 -b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w
+    autossh                1 -M -b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w
+    tailscale ssh          1
+    adb shell
+    oc rsh                 1 -c -n --container --namespace
     cmd                    1
     powershell             -ExecutionPolicy -WorkingDirectory
     pwsh                   -ExecutionPolicy -WorkingDirectory
@@ -234,6 +254,11 @@ _TEXT_OPTIONS = _table("""
     split        --filter
     man          -P --pager
     vagrant ssh  -c --command
+    fly ssh console     -C --command
+    flyctl ssh console  -C --command
+    gcloud compute ssh  --command
+    git difftool        -x --extcmd
+    git filter-branch   --tree-filter --index-filter --env-filter --msg-filter --commit-filter --parent-filter
     nu           -c --commands
 """) | {shell: ["-c", "--command"] for shell in SHELLS}
 """Options whose word is a text for a shell."""
@@ -243,6 +268,7 @@ _COMMAND_OPTIONS = _table("""
     fdfind    -x -X --exec --exec-batch
     python      -m
     kubectl     --
+    oc          --
     just        -c --command
     guix        --
     nix shell   -c --command
@@ -285,12 +311,26 @@ _TAKES_WORD = _table("""
     hatch    -e -p --env --project --config
     make     -C -f -I -o -W --directory --file --makefile
     python   -W -X
+    kubectl  -n -s --namespace --context --cluster --user --kubeconfig --server --as --token
+    oc       -n -s --namespace --context --cluster --user --kubeconfig --server --as --token
+    aws      --profile --region --output --endpoint-url --query
+    gcloud   --project --account --configuration --format
+    az       --subscription --output -o
+    fly      -c -a --config --app
+    flyctl   -c -a --config --app
 """)
 """Options before a subcommand that take a word."""
 _OF_SHELLS = ("-o", "-O", "+O", "--rcfile", "--init-file", "-f", "-q")
 _OF_READ, _OF_MAPFILE = ("-d", "-i", "-n", "-N", "-p", "-t", "-u"), ("-d", "-n", "-O", "-s", "-u", "-C", "-c")
 _OF_PARALLEL = ("-j", "-a", "-N", "-n", "-S", "--jobs", "--arg-file", "--max-args", "--sshlogin", "--joblog")
-_SHORTER = {"python": re.compile(r"(?:python|pypy)[\d.]*$|py$"), "pip": re.compile(r"pip[\d.]+$")}
+_SHORTER = {
+    "python": re.compile(r"(?:python|pypy)[\d.]*$|py$"),
+    "pip": re.compile(r"pip[\d.]+$"),
+    "mvn": re.compile(r"mvn[wd](?:\.cmd)?$"),
+    "gradle": re.compile(r"gradlew(?:\.bat)?$"),
+}
+_VERSION = re.compile(r"(?<=[\w-])@[\w.^~+-]+$")
+"""Stands behind a package that is run."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _IS_LATER_OPTION = re.compile(r"--[^=]+$")
 _IS_VALUE = re.compile(r"(?![-+]|[a-z-]+$)")
@@ -306,7 +346,7 @@ def path_in(folder: str, path: str) -> str:
 
 def program_of(word: str) -> str:
     """Return the program that a word names, without its folder and version."""
-    name = os.path.basename(word).removesuffix(".exe")
+    name = _VERSION.sub("", os.path.basename(word).removesuffix(".exe"))
     return next((plain for plain, pattern in _SHORTER.items() if pattern.match(name)), name)
 
 
@@ -371,6 +411,8 @@ def script_of(words: Sequence[str]) -> str:
         start = _behind_options(words, 1, _OF_SHELLS)
         if name not in SHELLS or not words[start:] or any(re.match(r"-\w*s", word) for word in words[1:start]):
             return READ
+    elif name in _SHELLS_ELSEWHERE:
+        return "" if any(started_by(list(words))) else READ
     elif name not in ("source", "."):
         return ""
     file = "".join(words[start : start + 1])

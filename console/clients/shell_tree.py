@@ -31,11 +31,19 @@ _MOST_BACKQUOTES = 4
 """Substitutions between backquotes within one another that are found."""
 _NO_ARITHMETIC = re.compile(r"\((?=\((?![^()]*\)\)))")
 """Begins, before another parenthesis, what may be a subshell in another, or in a substitution."""
+_SHIFT = re.compile(r"(\(\([^()\n]*)<<(?=[^()\n]*\)\))")
+"""An operator of arithmetic, which the grammar may take for a here-document."""
 _BEFORE_BLOCK = re.compile(
-    r"(?<![^\s;&|(])(?:(?:!|time(?:[ \t]+-p)?|coproc(?:[ \t]+[A-Za-z_]\w*)?)[ \t]+){1,4}(?=[{(])"
+    r"(?<![^\s;&|(])(?:(?:!|time(?:[ \t]+-p)?|coproc(?:[ \t]+[A-Za-z_]\w*)?)[ \t]+){1,4}"
+    r"(?=[{(]|case\s|function\s|[\w.:-]+[ \t]*\(\))"
+    r"|(?<![^\s;&|(])[\w.:-]+[ \t]*\(\)\s*(?=(?:case|while|until|select)\s)"
 )
-"""Words before a block that the grammar does not know there."""
+"""Words before a block that the grammar does not know there; also the name of a function of which the body is no block:
+it is read as if it ran at once.
+"""
 _HERE_DOCUMENT = re.compile(r"(?<!<)<<(-?)(?![<=])[ \t]*((?:\\.|'[^'\n]*'|\"[^\"\n]*\"|[^\s;&|<>()'\"\\])+)")
+_EXPANDED = re.compile(r"\$[{(]|`")
+"""Begins what may run something in a here-document; the value of a variable alone runs nothing."""
 _LEFT = "heredoc_redirect"
 _END = "\4"
 """Ends a here-document, since no line of one is this."""
@@ -66,6 +74,8 @@ def _extension(package: str) -> Any:
 
 def expansions_in(document: str) -> list[str]:
     """Return what is expanded in a here-document that is not quoted; all of it where that cannot be told."""
+    if _EXPANDED.search(document) is None:
+        return []
     if len(document) > _LARGEST:
         return [document]
     source = _encoded(f"cat <<{_END}\n{document}\n{_END}\n")
@@ -123,6 +133,7 @@ class TextParser:
 
     def _parsed(self, text: str) -> ParsedText | None:
         text = _JOINED_BEGINNING.sub(lambda match: match[0].replace("\\\n", "  "), text)
+        text = _SHIFT.sub(r"\1+ ", text)
         text = _BEFORE_BLOCK.sub(lambda match: " " * len(match[0]), text)
         plain: set[int] = set()  # operators that after all begin no here-document
         while True:

@@ -190,7 +190,7 @@ class TextWalk:
 
     def _note_document(self, document: str, is_quoted: bool, reads: str) -> None:
         """Note what is read from a here-document, and what is expanded in it."""
-        if not is_quoted and "$" in document:
+        if not is_quoted:
             for text in expansions_in(document):
                 self._note(["eval", f': "{text}"'])
             document = _ESCAPED_IN_DOCUMENT.sub(r"\1", document)

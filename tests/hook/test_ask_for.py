@@ -206,6 +206,27 @@ def test_settings_in_a_folder_that_nobody_knows_are_guarded(folder: str) -> None
     assert rule_for(data, ["outside the project", "settings and hooks"], project="/p") == "settings and hooks"
 
 
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("Bash(./deploy.sh:*)", "./deploy.sh x"),
+        ("Bash(./deploy.sh)", "cd a && ./deploy.sh"),
+        ("Bash(scripts/deploy.sh:*)", "bash scripts/deploy.sh"),
+        ("Bash(python3:*)", "timeout 60 python3 x.py"),
+        ("Bash(python3 manage.py migrate:*)", "python manage.py migrate"),
+        ("Bash(kubectl delete:*)", "kubectl -n x delete pod y"),
+        ("Bash(aws s3 rm:*)", "aws --profile x s3 rm y"),
+        ("Bash(terraform apply*)", "terraform -chdir=x apply"),
+        ("Bash(make deploy:*)", "make ENV=prod clean deploy"),
+        ("Bash", "ls"),
+    ],
+)
+def test_a_rule_of_the_users_own_names_a_program_as_they_write_it(rule: str, text: str) -> None:
+    data: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": text}, "cwd": "/p"}
+    assert rule_for(data, [rule], project="/p") == rule
+    assert rule_for({**data, "tool_input": {"command": "ls -a"}}, [rule], project="/p") == ("" if "(" in rule else rule)
+
+
 @pytest.mark.parametrize("text", ["make -C sub deploy x", "make $x", "cd $x && make deploy"])
 def test_a_rule_of_the_users_own_is_matched_however_the_command_is_written(text: str) -> None:
     data: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": text}, "cwd": "/p"}

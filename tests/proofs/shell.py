@@ -278,7 +278,7 @@ _SPELLINGS = (
     "$'{}'",
     '$"{}"',
     "$(echo {})",
-    "${{u:-{}}}",
+    "${{u{at}:-{}}}",
     "`echo {}`",
 )
 
@@ -286,8 +286,8 @@ _SPELLINGS = (
 def _spelt(words: str) -> str:
     """Return a command with some of its words spelt another way."""
     return " ".join(
-        random.choice(_SPELLINGS).format(word) if random.random() < 0.15 and not word.endswith("\\\n") else word
-        for word in words.split()
+        random.choice(_SPELLINGS).format(word, at=at) if random.random() < 0.15 and not word.endswith("\\\n") else word
+        for at, word in enumerate(words.split())
     )
 
 
