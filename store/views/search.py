@@ -35,6 +35,8 @@ _ME = "me"
 _AGE = re.compile(r"(\d+)\s*([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _BEGUN = frozenset(f"{key}:" for key in KEYS)
+_BEGUN_FIELD = re.compile("([a-z]+):")
+"""A field without its value yet."""
 _DEEPEST = 5
 """Saved queries that name saved queries."""
 
@@ -190,7 +192,10 @@ def _terms(text: str, now: datetime, saved: Mapping[str, str], depth: int) -> It
             if not value.startswith("//"):
                 raise _unknown_field(key)
             key, value = "", f"{key}:{value}"
-        is_begun = not key and not exact and value.removesuffix(":") in KEYS and value.endswith(":")
+        begun = _BEGUN_FIELD.fullmatch(value) if not key and not exact else None
+        if begun is not None and begun[1] not in KEYS:
+            raise _unknown_field(begun[1])
+        is_begun = begun is not None
         if is_begun or (part["no"] and not (key or value)):
             continue
         if not key and not exact and value.startswith("@") and len(value) > 1:

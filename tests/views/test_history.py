@@ -120,7 +120,9 @@ def test_a_time_of_day_is_the_last_one() -> None:
     assert (now - earlier, now - later) == (timedelta(minutes=30), timedelta(hours=22))
 
 
-@pytest.mark.parametrize("query", ["since:yesterdayish", "is:purple", "form:bob", "@nothing", "@loop"])
+@pytest.mark.parametrize(
+    "query", ["since:yesterdayish", "is:purple", "form:bob", "form:", "-form:", "@nothing", "@loop"]
+)
 def test_what_makes_no_sense_is_refused_with_what_can_be_said(query: str) -> None:
     now = Chronicle().now
     with pytest.raises(TeamError) as caught:

@@ -216,8 +216,9 @@ class HistoryPane(Pane[Message]):
         """Search for the words of `text` once the typing pauses."""
         if text == self.listing.query_text:
             return
-        self.listing.query_text = text
-        if not self.search.take(text):
+        before, self.listing.query_text = self.listing.query, text
+        self.search.take(text)
+        if self.listing.query is before:  # not understood: the walk goes on
             return
         if self._typing is not None:
             self._typing.stop()

@@ -348,8 +348,8 @@ class Pane(Container, Generic[RowT]):
         """Show only rows that fit the query `text`; see `store.views.search` for its language."""
         if text != self.listing.query_text:
             self.listing.query_text = text
-            if self.search.take(text):
-                self.fill()
+            self.search.take(text)
+            self.fill()
 
     def on_resize(self) -> None:
         """Titles that fit, and the divider where it belongs: lists may stand above what is read now."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from team_console.console.tui.modes.listing import ShownList
@@ -182,23 +183,31 @@ class Search:
         if not self.line.trouble or self._host.is_reading:
             self.close(keep=True)
 
-    def take(self, text: str) -> bool:
-        """Understand the query, mark its words in rows and detail, and remember it for `next_hit`; False where it is
-        not understood and the rows stay as they were.
+    def take(self, text: str) -> None:
+        """Understand the query, mark its words in rows and detail, and remember it for `next_hit`. What is not
+        understood is said, and the rows are those of the words before the last one: they stay as they were before it.
         """
-        listing = self._host.listing
         try:
-            saved = listing.cache.preferences.filters
-            listing.query = parse_query(text, now=listing.now, saved=saved, me=listing.me)
+            query = self._understood(text)
         except TeamError as error:
             self.line.say(f"{error.message}. {error.hint}")
-            return False
-        self.line.say("")
-        self._last = listing.query if listing.query.terms else self._last
-        shown = tuple(word.casefold() for word in listing.query.words)
+            with suppress(TeamError):  # what is wrong stands further ahead: the rows stay as they are
+                self._hold(self._understood(text.rpartition(" ")[0]))
+        else:
+            self.line.say("")
+            self._hold(query)
+
+    def _understood(self, text: str) -> Query:
+        listing = self._host.listing
+        return parse_query(text, now=listing.now, saved=listing.cache.preferences.filters, me=listing.me)
+
+    def _hold(self, query: Query) -> None:
+        """Let the rows and the detail be those of the query."""
+        self._host.listing.query = query
+        self._last = query if query.terms else self._last
+        shown = tuple(word.casefold() for word in query.words)
         self._host.rows.set_hits(shown)
         self._host.detail.set_hits(shown)
-        return True
 
     def next_hit(self, direction: int) -> bool:
         """Go to the next place with the words of the last filter: in the detail a line, else a row; False for none."""
