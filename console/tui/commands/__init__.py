@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from team_console.console.selection import PLACES, ActionContext, Mode
-from team_console.console.tui.commands import deciding, looking, writing
+from team_console.console.tui.commands import asking_back, deciding, deciding_many, looking, writing
 from team_console.console.tui.commands.own import run_own as run_own
 from team_console.console.tui.main import MainScreen
 from team_console.store.service.deliveries import Remedy
@@ -19,12 +19,12 @@ def _go(mode: Mode, screen: MainScreen, context: ActionContext) -> None:
 HANDLERS: Mapping[str, Callable[[MainScreen, ActionContext], object]] = {
     "approve": deciding.approve,
     "reject": deciding.reject,
-    "done": deciding.done,
-    "dismiss": deciding.dismiss,
+    "done": deciding_many.done,
+    "dismiss": deciding_many.dismiss,
     "undo": deciding.undo,
     "write_now": lambda screen, context: screen.pending_decisions.write_now(),
-    "ask_back": deciding.ask_back,
-    "remark": deciding.remark,
+    "ask_back": asking_back.ask_back,
+    "remark": asking_back.remark,
     "message": writing.message,
     "broadcast": writing.broadcast,
     "shutdown": writing.shutdown,

@@ -1,26 +1,22 @@
-"""Deciding: verdicts on one request and on many, remarks, questions back, grants, and messages that are read."""
+"""Deciding on one request: the form of a verdict, the answers to questions, and the grant that goes with a yes."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from msgspec.structs import replace
-from team_console.console.selection import DONE, ActionContext
+from team_console.console.selection import ActionContext
+from team_console.console.tui.commands.asking_back import remarks_to_send, with_remarks
+from team_console.console.tui.commands.deciding_many import decide_many
+from team_console.console.tui.commands.seen_request import SeenRequest, in_view, pending_write
 from team_console.console.tui.commands.writing import message
 from team_console.console.tui.decisions import PendingDecision, PendingWrite
-from team_console.console.tui.evidence import EvidenceRequest, gather
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.words import in_quotes
-from team_console.store.contract.team import attachment_of
-from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
-from team_console.store.model.safe import counted, first_of, safe_line, safe_text
+from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     ONCE,
@@ -31,25 +27,22 @@ from team_console.store.protocol.client_requests import (
     origin_of,
     permission_of,
     questions_of,
-    tool_in_line,
 )
 from team_console.store.protocol.grants import scope_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.remarks import Remark, remark_on
+from team_console.store.protocol.remarks import Remark
 from team_console.store.protocol.suggestions import suggestion_words
-from team_console.store.protocol.titles import message_title
-from team_console.store.protocol.verdicts import Seen, digest_of, seen_of, seen_of_words
-from team_console.store.service import grants, inbox, requests
+from team_console.store.protocol.verdicts import digest_of, seen_of, seen_of_words
+from team_console.store.service import grants, requests
 from team_console.store.service.decision import Decision
-from team_console.store.views.alike import causes_of, decided_before, spans_that_differ
-from team_console.store.views.evidence import Evidence, Mark, shown_text
-from team_console.store.views.proposals import line_difference, lines_to_remark, mode_words
+from team_console.store.views.alike import decided_before
+from team_console.store.views.evidence import Mark
+from team_console.store.views.proposals import mode_words
 from team_console.store.views.rows import AgentState, RequestRow
-from team_console.widgets.fields import Ask, FieldKind, OptionLine, whole_text, words_of_a_decision
-from team_console.widgets.form import AskAgain, Later
+from team_console.widgets.fields import Ask, OptionLine, whole_text, words_of_a_decision
+from team_console.widgets.form import Later
 from team_console.widgets.forms import Answered, AnswerForm, Answers, Choice, Notes, Prompt
-from team_console.widgets.many import Item, Many
 from team_console.widgets.text import short_ago
 
 _LONGEST = 300
@@ -87,7 +80,7 @@ def undo(screen: MainScreen, context: ActionContext) -> None:
 
 def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> None:
     if context.selection.marked:
-        _decide_many(screen, context, approving=approving)
+        decide_many(screen, context, approving=approving)
         return
     row, token = context.selection.request, context.selection.token
     if row is None:
@@ -221,31 +214,6 @@ def _agreed(
     )
 
 
-def pending_write(words: str, decision: Decision) -> PendingWrite:
-    """Return the write of a decision, in safe words."""
-    recorded = (decision.action, decision.request_id)
-    return PendingWrite(decision.request_id, words, partial(requests.decide, verdict=decision), recorded=recorded)
-
-
-def in_view(screen: MainScreen, request_id: str, seen: Seen, *, with_others: bool = False) -> Decision:
-    """Return what is decided with the last key that decided, as far as it is known before what was chosen.
-
-    Raises:
-        TeamError: Nothing of the request was on the screen when that key was pressed.
-    """
-    frame, key = screen.frames.decided
-    caller = screen.caller
-    return Decision(
-        request_id,
-        None,
-        seen=screen.cache.as_painted(seen, frame),
-        by=caller.actor,
-        key=key,
-        is_signed=caller.team.config().must_be_signed(caller.actor),
-        is_with_others=with_others,
-    )
-
-
 def _title(row: RequestRow, approving: bool) -> str:
     """Return the decision as a title for its form."""
     asker = safe_line(row.asker, 64)
@@ -326,241 +294,6 @@ def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -
     screen.ask_to_decide(form, about=row)
 
 
-# Messages to the human that only have to be read.
-
-
-def done(screen: MainScreen, context: ActionContext) -> None:
-    """Mark the chosen messages as read: the marked ones, else the one under the cursor."""
-    if context.selection.marked > 1:
-        messages = {message.message_id: message for message in context.to_read}
-        _ask_about_many(
-            screen,
-            context,
-            DONE,
-            [_item(key, "message", item.sender, item.summary) for key, item in messages.items()],
-            lambda keys, _: _reading(context, [messages[key] for key in keys]),
-            unseen=lambda key: _unseen_message(screen, messages[key], screen.frames.held),
-        )
-    elif context.to_read:
-        _mark_read(screen, context, context.to_read)
-
-
-def dismiss(screen: MainScreen, context: ActionContext) -> None:
-    """Mark everything that is only for information as read, as far as it was on the screen."""
-    _mark_read(screen, context, context.to_dismiss)
-
-
-def _mark_read(screen: MainScreen, context: ActionContext, messages: Sequence[Message]) -> None:
-    """Mark at once what was on the screen when the key was pressed; what was not stays, and that is said."""
-    frames = screen.frames
-    # guard: held-key-marks-one-message
-    if frames.is_repeat:
-        screen.toast("A key that is held down counts once. Press it again.", severity="warning")
-        return
-    frames.decide()
-    # guard: nothing-read-that-was-never-shown
-    seen = [message for message in messages if not _unseen_message(screen, message, frames.pressed)]
-    if left := len(messages) - len(seen):
-        who = first_of([safe_line(each.sender, 64) for each in messages if each not in seen], _REASONS)
-        screen.toast(f"{counted(left, 'message')} not on the screen yet left unread: {who}", severity="warning")
-    if seen:
-        screen.decide(_reading(context, seen))
-
-
-def _unseen_message(screen: MainScreen, message: Message, frame: int) -> str:
-    """Return why a message is not marked as read: neither its text nor its row was held up to a frame; else empty."""
-    painted = screen.cache.painted.get(digest_of(message))
-    at = painted.shown if painted is not None else None
-    is_seen = (at is not None and at <= frame) or screen.pane.shows_row(message.message_id, frame)
-    return "" if is_seen else "not shown yet"
-
-
-def _reading(context: ActionContext, messages: Sequence[Message]) -> PendingDecision:
-    """Return the decision to mark messages as read."""
-    readers = [(message, reader) for message in messages if (reader := context.reader_of(message)) is not None]
-    writes = []
-    for letter, reader in readers:
-        do = partial(inbox.read_message, agent=reader, message_id=letter.message_id)
-        writes.append(PendingWrite(letter.message_id, f"done: {safe_line(letter.summary, 60)}", do))
-    told = f"read: {safe_line(readers[0][0].summary, 60)}" if len(writes) == 1 else "read {n}"
-    return PendingDecision(DONE, tuple(writes), told, noun="message")
-
-
-# Deciding on many things at once: every marked request, every marked message.
-
-_REASONS = 3
-"""Reasons for leaving rows alone that are told; the others are counted."""
-
-
-def _decide_many(screen: MainScreen, context: ActionContext, *, approving: bool) -> None:
-    """Ask once for the same verdict on every marked request; each gets an answer of its own.
-
-    Only what was shown whole is among them; what is scrolled into sight while the form stands there joins them.
-    """
-    verb, cache = "approve" if approving else "reject", screen.cache
-    rows = {row.request_id: row for row in context.to_decide(approving=approving)}
-    seen = {key: context.selection.looked_at.get(digest_of(row.question)) for key, row in rows.items()}
-
-    def unseen(key: str) -> str:
-        screen.cache.keep_painted(screen.pane.detail)
-        return cache.unseen(digest_of(rows[key].question))
-
-    def decided(key: str, words: str) -> PendingWrite:
-        row = rows[key]
-        view = in_view(screen, key, seen[key] or seen_of(row.question), with_others=True)
-        decision = replace(view, approve=approving, text=words or None)
-        return pending_write(f"{verb} {safe_line(row.asker, 64)}'s {row.kind}", decision)
-
-    def pending(keys: Sequence[str], words: str) -> PendingDecision:
-        done = f"{{n}} {'approved' if approving else 'rejected'}"
-        return PendingDecision(verb, tuple(decided(key, words) for key in keys), done)
-
-    items = _items_of(rows)
-    wanted = "if you like; each asker reads it" if approving else "each asker reads it"
-    words = words_of_a_decision("note" if approving else "reason", required=not approving, wanted=wanted)
-    _ask_about_many(screen, context, verb, items, pending, words=words, unseen=unseen)
-
-
-def _items_of(rows: Mapping[str, RequestRow]) -> list[Item]:
-    """Return what the form lists of each request; of alike ones with the word set apart that differs."""
-    items = [_item(key, str(row.kind), row.asker, row.title) for key, row in rows.items()]
-    if len(set(causes_of(rows.values()).values())) != 1:
-        return items
-    spans = spans_that_differ([row.question for row in rows.values()])
-    behind = [len(tool_in_line(permission_of(row.question.payload).tool)) + len(": ") for row in rows.values()]
-    return [
-        replace(item, differs=(start + lead, end + lead)) if end else item
-        for item, lead, (start, end) in zip(items, behind, spans, strict=True)
-    ]
-
-
-def _item(key: str, kind: str, who: str, what: str) -> Item:
-    return Item(key, kind, safe_line(who, 64), safe_line(what, 200))
-
-
-def _ask_about_many(
-    screen: MainScreen,
-    context: ActionContext,
-    verb: str,
-    items: Sequence[Item],
-    pending: Callable[[Sequence[str], str], PendingDecision],
-    **more: Any,
-) -> None:
-    form = Many[PendingDecision](
-        items,
-        lambda keys, words: screen.pending_decisions.prepare(pending(keys, words)),
-        verb=verb.capitalize(),
-        notes=_left_alone(context, len(items), verb),
-        **more,
-    )
-    screen.ask_to_decide(form)
-
-
-def _left_alone(context: ActionContext, meant: int, verb: str) -> tuple[str, ...]:
-    """Return how many marked rows are left out and why: each reason once, with its number of rows."""
-    left = context.selection.marked - meant
-    if left <= 0:
-        return ()
-    meant_ids = {row.request_id for row in context.to_decide(approving=verb == "approve")}
-    others = [row for row in context.selection.requests if row.request_id not in meant_ids and verb != DONE]
-    reasons = Counter(context.no_verdict_on(row) or "it wants an answer of its own" for row in others)
-    if (rest := left - len(others)) > 0 and verb != DONE:
-        reasons["it is not a request"] = rest
-    told = reasons.most_common(_REASONS)
-    why = [f"{number:,} × {reason}" if number > 1 else reason for reason, number in told]
-    if others_left := reasons.total() - sum(number for _, number in told):
-        why.append(f"{others_left:,} for other reasons")
-    return (": ".join(filter(None, (f"{counted(left, 'marked row')} left alone", " · ".join(why)))),)
-
-
-# Decide on what was seen: when that changed, the form shows what is new and asks again.
-
-
-class SeenRequest:
-    """A request as it was shown to whoever decides on it; what a form shows anew is seen from then on.
-
-    `decide` runs in a thread; the form is looked at between two of its calls.
-
-    Attributes:
-        row: The request as it was shown last.
-    """
-
-    def __init__(self, screen: MainScreen, row: RequestRow, seen: Seen, about: Callable[[RequestRow], str]) -> None:
-        """Begin with what was `seen`; `about` makes what the form says of a request, as safe text."""
-        self._screen, self._seen, self._about = screen, seen, about
-        self.row = row
-        self._content = screen.pane.listing.sources.content_of(row.question)
-        self._request = screen.pane.listing.sources.evidence_request(row)
-        known = screen.cache.evidence.get(row.key)
-        self._evidence = known.evidence if known is not None and known.seen == seen else None
-
-    def decide(self, make: Callable[[Decision], PendingDecision]) -> PendingDecision:
-        """Check the decision that `make` makes in view of what was seen, or write it without an undo delay.
-
-        Raises:
-            AskAgain: It changed; nothing was written.
-            TeamError: It is refused.
-        """
-        return self._in_view(make, self._screen.pending_decisions.prepare)
-
-    def check(self, make: Callable[[Decision], PendingDecision]) -> PendingDecision:
-        """Check it alone, because more is asked before it is written; raises as `decide` does."""
-        return self._in_view(make, self._screen.pending_decisions.check)
-
-    def _in_view(
-        self,
-        make: Callable[[Decision], PendingDecision],
-        prepare: Callable[[PendingDecision], PendingDecision],
-    ) -> PendingDecision:
-        if self._evidence is not None and self._request is not None:  # without the lock, and before it is taken
-            now = gather(self._screen.caller.team, self._request)
-            if tuple(now.lines) != tuple(self._evidence.lines):
-                raise self._ask_again(self.row.question, self._request, now)
-        self._screen.keep_painted()
-        try:
-            return prepare(make(in_view(self._screen, self.row.request_id, self._seen)))
-        except ChangedError as error:
-            raise self._changed(error.now) from error
-
-    def _changed(self, question: Message | None) -> AskAgain:
-        if question is None:
-            return AskAgain((), why="it is gone; nothing was written")
-        whole, why = attachment_of(question), ""
-        if whole is not None and whole != attachment_of(self.row.question):
-            why = "it changed, and its new text is stored beside the queue; nothing was written"
-        elif _ways_of(question) != _ways_of(self.row.question):
-            why = "it changed, and with it what you can choose; nothing was written"
-        if why:
-            return AskAgain(self._diff(question, self._evidence), why=why)
-        request = self._request
-        if request is not None:
-            row = replace(self.row, question=question)
-            request = replace(request, message=question, row=row, text=question.content)
-        is_known = request is not None and self._evidence is not None
-        evidence = gather(self._screen.caller.team, request) if request is not None and is_known else None
-        return self._ask_again(question, request, evidence)
-
-    def _ask_again(self, question: Message, request: EvidenceRequest | None, evidence: Evidence | None) -> AskAgain:
-        """Show what changed since the form opened, and count it as seen; the form takes no key before."""
-        diff = self._diff(question, evidence)
-        self.row = replace(self.row, question=question, title=message_title(question))
-        self._request, self._evidence = request, evidence
-        before, lines = (evidence.before, evidence.lines) if evidence is not None else ((), iter(()))
-        self._seen = seen_of(question, before=before, evidence=lines)
-        return AskAgain(diff, of=digest_of(question), about=self._about(self.row))
-
-    def _diff(self, question: Message, evidence: Evidence | None) -> tuple[str, ...]:
-        content = self._content if attachment_of(question) is not None else None
-        before = shown_text(self.row.question, self._evidence, self._content)
-        return line_difference(before, shown_text(question, evidence, content))
-
-
-def _ways_of(question: Message) -> object:
-    """Return the choices that a form offers for the question, and whom it is about."""
-    payload = question.payload
-    return modes_of(payload), permission_of(payload).suggestions, questions_of(payload), parse_message(question).subject
-
-
 # A grant: a decision that answers the very same again, until an end.
 
 _ENDS = (
@@ -599,98 +332,3 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
         ways=tuple(Choice(OptionLine(label), "Grant") for label, _, _ in _ENDS),
     )
     screen.ask_to_decide(prompt, about=about)
-
-
-# Remarks on lines, and a question back.
-
-
-def _lines_asked(screen: MainScreen, row: RequestRow) -> Sequence[str]:
-    """Return the lines of a request that a remark can be on."""
-    return lines_to_remark(row.question, screen.pane.listing.sources.content_of(row.question))
-
-
-def remarks_to_send(screen: MainScreen, row: RequestRow) -> tuple[Remark, ...]:
-    """Return the remarks that go with what is said to a request."""
-    found = []
-    for line, text in screen.drafts.remarks(row.request_id, digest_of(row.question)).items():
-        with suppress(ValueError):
-            found.append(remark_on(_lines_asked(screen, row), int(line), text))
-    return tuple(sorted(found, key=lambda one: one.line))
-
-
-def with_remarks(remarks: tuple[Remark, ...]) -> str:
-    """Return the number of attached remarks and their lines, in words; empty for none."""
-    if not remarks:
-        return ""
-    lines = "line" if len(remarks) == 1 else "lines"
-    return f"with {counted(len(remarks), 'remark')} on {lines} {', '.join(str(one.line) for one in remarks)}"
-
-
-_GOES_WITH = "goes with what you answer"
-
-
-def remark(screen: MainScreen, context: ActionContext) -> None:
-    """Point at a line of what is asked; on the line that is pointed at write a remark."""
-    row, detail = context.selection.request, screen.pane.detail
-    if row is None:
-        return
-    at = detail.pointed
-    if at == 0:
-        detail.focus()
-        if detail.point():
-            screen.toast("j and k choose a line, enter remarks on it, esc ends.")
-        else:
-            screen.toast("Nothing here has lines that a remark could be on.", severity="warning")
-        return
-    lines = _lines_asked(screen, row)
-    if not lines[at - 1 : at]:
-        return  # the text is another one meanwhile
-    of = digest_of(row.question)
-    typed = screen.drafts.remarks(row.request_id, of)
-    keep, away = Choice(OptionLine("keep"), "Keep"), Choice(OptionLine("take away"), "Take away")
-
-    def kept(decision: Answered) -> None:
-        typed[str(at)] = decision.words if decision.way == 0 else ""
-        screen.drafts.keep_remarks(row.request_id, of, typed)
-        screen.pane.presenter.show_now()
-
-    prompt = Prompt[Answered](
-        f"Remark on line {at}",
-        f"“{safe_line(lines[at - 1].strip(), 300)}”",
-        lambda decision: decision,
-        ways=(keep, away) if typed.get(str(at)) else (keep,),
-        words=words_of_a_decision("remark", FieldKind.LINE, required=True, wanted=_GOES_WITH),
-        draft={"words": typed.get(str(at), "")},
-    )
-    screen.ask(prompt, kept)
-
-
-def ask_back(screen: MainScreen, context: ActionContext) -> None:
-    """Ask the asker something about the request under the cursor, which goes on waiting."""
-    row = context.selection.request
-    if row is None:
-        return
-    remarks, asker = remarks_to_send(screen, row), safe_line(row.asker, 64)
-    purpose = f"askback:{row.request_id}"
-
-    def about(known: RequestRow) -> str:
-        lines = in_quotes(known.title), "The request goes on waiting for you.", with_remarks(remarks)
-        return "\n".join(filter(None, lines))
-
-    shown = SeenRequest(screen, row, context.selection.seen or seen_of(row.question), about)
-
-    def asked(words: str, view: Decision) -> PendingDecision:
-        decision = replace(view, text=words or None, remarks=remarks, asks_back=True)
-        write = pending_write(f"ask {asker} back: {in_quotes(words or with_remarks(remarks))}", decision)
-        purposes = (purpose, f"remarks:{row.request_id}")
-        return PendingDecision("ask back", (write,), f"asked {asker} back", purposes=purposes)
-
-    prompt = Prompt[PendingDecision](
-        f"Ask {asker} back",
-        about(row),
-        lambda made: shown.decide(partial(asked, made.words)),
-        ways=(Choice(OptionLine("ask"), "Ask"),),
-        words=words_of_a_decision("question", required=not remarks),
-        **screen.drafts.of_form(purpose),
-    )
-    screen.ask_to_decide(prompt, about=row)

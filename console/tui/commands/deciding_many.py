@@ -1,0 +1,167 @@
+"""Deciding on many things at once: every marked request and message, and the messages that are only read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec.structs import replace
+from team_console.console.selection import DONE, ActionContext
+from team_console.console.tui.commands.seen_request import in_view, pending_write
+from team_console.console.tui.decisions import PendingDecision, PendingWrite
+from team_console.console.tui.main import MainScreen
+from team_console.store.model.message import Message
+from team_console.store.model.safe import counted, first_of, safe_line
+from team_console.store.protocol.client_requests import permission_of, tool_in_line
+from team_console.store.protocol.verdicts import digest_of, seen_of
+from team_console.store.service import inbox
+from team_console.store.views.alike import causes_of, spans_that_differ
+from team_console.store.views.rows import RequestRow
+from team_console.widgets.fields import words_of_a_decision
+from team_console.widgets.many import Item, Many
+
+
+def done(screen: MainScreen, context: ActionContext) -> None:
+    """Mark the chosen messages as read: the marked ones, else the one under the cursor."""
+    if context.selection.marked > 1:
+        messages = {message.message_id: message for message in context.to_read}
+        _ask_about_many(
+            screen,
+            context,
+            DONE,
+            [_item(key, "message", item.sender, item.summary) for key, item in messages.items()],
+            lambda keys, _: _reading(context, [messages[key] for key in keys]),
+            unseen=lambda key: _unseen_message(screen, messages[key], screen.frames.held),
+        )
+    elif context.to_read:
+        _mark_read(screen, context, context.to_read)
+
+
+def dismiss(screen: MainScreen, context: ActionContext) -> None:
+    """Mark everything that is only for information as read, as far as it was on the screen."""
+    _mark_read(screen, context, context.to_dismiss)
+
+
+def _mark_read(screen: MainScreen, context: ActionContext, messages: Sequence[Message]) -> None:
+    """Mark at once what was on the screen when the key was pressed; what was not stays, and that is said."""
+    frames = screen.frames
+    # guard: held-key-marks-one-message
+    if frames.is_repeat:
+        screen.toast("A key that is held down counts once. Press it again.", severity="warning")
+        return
+    frames.decide()
+    # guard: nothing-read-that-was-never-shown
+    seen = [message for message in messages if not _unseen_message(screen, message, frames.pressed)]
+    if left := len(messages) - len(seen):
+        who = first_of([safe_line(each.sender, 64) for each in messages if each not in seen], _REASONS)
+        screen.toast(f"{counted(left, 'message')} not on the screen yet left unread: {who}", severity="warning")
+    if seen:
+        screen.decide(_reading(context, seen))
+
+
+def _unseen_message(screen: MainScreen, message: Message, frame: int) -> str:
+    """Return why a message is not marked as read: neither its text nor its row was held up to a frame; else empty."""
+    painted = screen.cache.painted.get(digest_of(message))
+    at = painted.shown if painted is not None else None
+    is_seen = (at is not None and at <= frame) or screen.pane.shows_row(message.message_id, frame)
+    return "" if is_seen else "not shown yet"
+
+
+def _reading(context: ActionContext, messages: Sequence[Message]) -> PendingDecision:
+    """Return the decision to mark messages as read."""
+    readers = [(message, reader) for message in messages if (reader := context.reader_of(message)) is not None]
+    writes = []
+    for letter, reader in readers:
+        do = partial(inbox.read_message, agent=reader, message_id=letter.message_id)
+        writes.append(PendingWrite(letter.message_id, f"done: {safe_line(letter.summary, 60)}", do))
+    told = f"read: {safe_line(readers[0][0].summary, 60)}" if len(writes) == 1 else "read {n}"
+    return PendingDecision(DONE, tuple(writes), told, noun="message")
+
+
+# Deciding on many things at once: every marked request, every marked message.
+
+_REASONS = 3
+"""Reasons for leaving rows alone that are told; the others are counted."""
+
+
+def decide_many(screen: MainScreen, context: ActionContext, *, approving: bool) -> None:
+    """Ask once for the same verdict on every marked request; each gets an answer of its own.
+
+    Only what was shown whole is among them; what is scrolled into sight while the form stands there joins them.
+    """
+    verb, cache = "approve" if approving else "reject", screen.cache
+    rows = {row.request_id: row for row in context.to_decide(approving=approving)}
+    seen = {key: context.selection.looked_at.get(digest_of(row.question)) for key, row in rows.items()}
+
+    def unseen(key: str) -> str:
+        screen.cache.keep_painted(screen.pane.detail)
+        return cache.unseen(digest_of(rows[key].question))
+
+    def decided(key: str, words: str) -> PendingWrite:
+        row = rows[key]
+        view = in_view(screen, key, seen[key] or seen_of(row.question), with_others=True)
+        decision = replace(view, approve=approving, text=words or None)
+        return pending_write(f"{verb} {safe_line(row.asker, 64)}'s {row.kind}", decision)
+
+    def pending(keys: Sequence[str], words: str) -> PendingDecision:
+        done = f"{{n}} {'approved' if approving else 'rejected'}"
+        return PendingDecision(verb, tuple(decided(key, words) for key in keys), done)
+
+    items = _items_of(rows)
+    wanted = "if you like; each asker reads it" if approving else "each asker reads it"
+    words = words_of_a_decision("note" if approving else "reason", required=not approving, wanted=wanted)
+    _ask_about_many(screen, context, verb, items, pending, words=words, unseen=unseen)
+
+
+def _items_of(rows: Mapping[str, RequestRow]) -> list[Item]:
+    """Return what the form lists of each request; of alike ones with the word set apart that differs."""
+    items = [_item(key, str(row.kind), row.asker, row.title) for key, row in rows.items()]
+    if len(set(causes_of(rows.values()).values())) != 1:
+        return items
+    spans = spans_that_differ([row.question for row in rows.values()])
+    behind = [len(tool_in_line(permission_of(row.question.payload).tool)) + len(": ") for row in rows.values()]
+    return [
+        replace(item, differs=(start + lead, end + lead)) if end else item
+        for item, lead, (start, end) in zip(items, behind, spans, strict=True)
+    ]
+
+
+def _item(key: str, kind: str, who: str, what: str) -> Item:
+    return Item(key, kind, safe_line(who, 64), safe_line(what, 200))
+
+
+def _ask_about_many(
+    screen: MainScreen,
+    context: ActionContext,
+    verb: str,
+    items: Sequence[Item],
+    pending: Callable[[Sequence[str], str], PendingDecision],
+    **more: Any,
+) -> None:
+    form = Many[PendingDecision](
+        items,
+        lambda keys, words: screen.pending_decisions.prepare(pending(keys, words)),
+        verb=verb.capitalize(),
+        notes=_left_alone(context, len(items), verb),
+        **more,
+    )
+    screen.ask_to_decide(form)
+
+
+def _left_alone(context: ActionContext, meant: int, verb: str) -> tuple[str, ...]:
+    """Return how many marked rows are left out and why: each reason once, with its number of rows."""
+    left = context.selection.marked - meant
+    if left <= 0:
+        return ()
+    meant_ids = {row.request_id for row in context.to_decide(approving=verb == "approve")}
+    others = [row for row in context.selection.requests if row.request_id not in meant_ids and verb != DONE]
+    reasons = Counter(context.no_verdict_on(row) or "it wants an answer of its own" for row in others)
+    if (rest := left - len(others)) > 0 and verb != DONE:
+        reasons["it is not a request"] = rest
+    told = reasons.most_common(_REASONS)
+    why = [f"{number:,} × {reason}" if number > 1 else reason for reason, number in told]
+    if others_left := reasons.total() - sum(number for _, number in told):
+        why.append(f"{others_left:,} for other reasons")
+    return (": ".join(filter(None, (f"{counted(left, 'marked row')} left alone", " · ".join(why)))),)
