@@ -139,6 +139,7 @@ TERMINAL = tuple(
             **BUILTIN_THEMES[name].variables,
             **_scrollbars("ansi_bright_black", "ansi_default", "ansi_default", "ansi_default"),
             "border": focus,
+            "border-blurred": "ansi_bright_black",  # the toolkit's own is black on black
             "primary-muted": "ansi_default",  # half of a colour is no colour of 16: what is typed in could not be read
             "input-cursor-background": focus,
             "input-cursor-foreground": letters,
