@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -15,20 +16,20 @@ from msgspec.structs import replace
 from team_console.console.clients.client import Client, Program, Running
 from team_console.console.clients.file_change import FileChange, FileRefused, read_file, write_change
 from team_console.console.clients.instructions import instructions_for, program
-from team_console.console.clients.json_editing import NotEditable, parse_object
+from team_console.console.clients.json_editing import NotEditable
 from team_console.console.clients.place import (
-    EMPTY_JSON,
     Joining,
     JoinReceipt,
     Place,
     forget_receipt,
     keep_receipt,
     member_key,
+    read_settings,
     receipt_of,
     receipts,
 )
 from team_console.console.clients.session_files import EACH, LEFT_OUT, names
-from team_console.console.clients.settings_part import SERVER, events_of, members_in, quiet_condition
+from team_console.console.clients.settings_part import SERVER, call_in, hooks_of, members_in, quiet_condition
 from team_console.console.clients.table import PROGRAMS
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -241,11 +242,10 @@ def _has_part(known: JoinReceipt, events: Sequence[str] = ()) -> bool:
     """Return whether the file of a join says who acts, and calls our hook for these events."""
     path = Path(known.file)
     try:
-        text = read_file(path, Path(path.anchor)) or ""
         if path.suffix != ".json":
-            return SERVER in text
-        settings = parse_object(text or EMPTY_JSON)
-        missing = Counter(events) - Counter(events_of(settings, known.member))
+            return SERVER in (read_file(path, Path(path.anchor)) or "")
+        settings = read_settings(path)
+        missing = Counter(events) - Counter(event for event, _ in hooks_of(settings, known.member))
         return known.member in members_in(settings) and not missing
     except (TeamError, NotEditable):
         return False
@@ -317,10 +317,34 @@ def gate_problems(team: Team, config: TeamConfig) -> list[Problem]:
         # guard: hooks-of-no-member-named
         elif known.events and known.member != EACH and config.declared and known.member not in config.agents:
             why = "joined by this file and is no member any more, so its hooks do nothing"
+        code, why = ("UNHOOKED", why) if why else ("OLD_HOOKS", _words_of_old_hooks(team, known))
         if why:
             hint = "Join again, or leave: team-console help join"
-            found.append(Problem("UNHOOKED", "warning", known.file, f"{known.member} {why}", hint))
+            found.append(Problem(code, "warning", known.file, f"{known.member} {why}", hint))
     return found
+
+
+def _words_of_old_hooks(team: Team, known: JoinReceipt) -> str:
+    """Return what is wrong with hooks that an earlier version wrote, or one in another place; empty for nothing."""
+    path, name = Path(known.file), known.member
+    with suppress(TeamError, NotEditable, ValueError):
+        settings = read_settings(path) if known.events else {}
+        calls = [call_in(hook["command"]) for _, hook in hooks_of(settings, name)]
+        called = next((called for called, _ in calls if called), ())
+        hold = next((held for _, held in calls if held), ())
+        if called and shutil.which(called[0]) is None:
+            return f"joined by this file, whose hooks call a program that is gone: {called[0]}"
+        joining = joining_of(team, name, _folder_of(path))
+        has_server = f'"{SERVER}"' in json.dumps(settings)
+        joining = replace(joining, program=called, hold=hold, has_server=has_server)
+        places = _every_session(joining) if name == EACH else [one for _, _, some in _ways(joining) for one in some]
+        place = next((place for place in places if place.path == path), None)
+        # guard: hooks-of-an-earlier-version-named
+        if called and place is not None and place.is_old(joining):
+            return (
+                "joined by this file, whose hooks are not those of a join now: they cost time, or refuse by themselves"
+            )
+    return ""
 
 
 def is_unhooked(known: JoinReceipt) -> bool:

@@ -16,15 +16,15 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.file_change import FileChange, read_file, refused
-from team_console.console.clients.json_editing import NotEditable, Notes, Settings, SettingsPart, parse_object
+from team_console.console.clients.json_editing import NotEditable, Notes, Settings, SettingsPart, parse_object, value_at
 from team_console.console.clients.session_files import EACH, SessionFiles
 from team_console.console.clients.settings_part import (
     SERVER,
     SERVERS,
     Earlier,
     edit_settings,
-    events_of,
     hook_command,
+    hooks_of,
     members_in,
     nothing_earlier,
 )
@@ -185,7 +185,8 @@ class Place(Struct, frozen=True):
         after, notes = self._edited(before, known, joins=True)
         known = known or JoinReceipt("", "", str(self.path), is_new=before is None, blank=_blank(before))
         each = joining.name == EACH
-        events = events_of(parse_object(after.removeprefix(_MARK)), joining.name) if self.empty == EMPTY_JSON else []
+        settings = parse_object(after.removeprefix(_MARK)) if self.empty == EMPTY_JSON else {}
+        events = [event for event, _ in hooks_of(settings, joining.name)]
         receipt = replace(known, member=joining.name, team=joining.location, notes=notes, each=each, events=events)
         return FileChange(self.path, self.home, before, self._kept(before, after, known)), receipt
 
@@ -209,10 +210,23 @@ class Place(Struct, frozen=True):
         after = self._edited(before, known, joins=False)[0]
         return FileChange(self.path, self.home, before, self._kept(before, after, known))
 
+    def is_old(self, joining: Joining) -> bool:
+        """Return whether hooks, or rules by which the client asks, are others than those of a join now.
+
+        Raises:
+            TeamError: As for `joining`.
+            NotEditable: The file cannot be read.
+        """
+        after = parse_object((self.joining(joining)[0].after or EMPTY_JSON).removeprefix(_MARK))
+        now = read_settings(self.path)
+        rules = [value_at(settings, ["permissions", "ask"]) for settings in (now, after)]
+        hooks = [sorted(map(repr, hooks_of(settings, joining.name))) for settings in (now, after)]
+        return rules[0] != rules[1] or hooks[0] != hooks[1]
+
     def members(self) -> set[str]:
         """Return the members whose part is in a file of JSON; what cannot be read has nothing of ours."""
         try:
-            return members_in(parse_object(read_file(self.path, self.home) or EMPTY_JSON))
+            return members_in(read_settings(self.path, self.home))
         except (TeamError, NotEditable):
             return set()
 
@@ -233,6 +247,19 @@ class Place(Struct, frozen=True):
             return mark + after, made
         except NotEditable as error:
             raise refused(self.path, f"it cannot be edited: {error}") from error
+
+
+def read_settings(path: Path, home: Path | None = None) -> Settings:
+    """Read a file of JSON; one that is not there is empty.
+
+    Args:
+        home: The folder that it must not lead out of.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` as for `read_file`.
+        NotEditable: It is no object of JSON.
+    """
+    return parse_object((read_file(path, home or Path(path.anchor)) or EMPTY_JSON).removeprefix(_MARK))
 
 
 def _blank(text: str | None) -> str | None:

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from msgspec import Struct
@@ -253,13 +254,30 @@ def members_in(settings: Settings) -> set[str]:
     return {member for member in found if member is not None}
 
 
-def events_of(settings: Settings, name: str) -> list[str]:
-    """Return the events at which hooks act as the member `name`, each as often as there are such hooks.
+def hooks_of(settings: Settings, name: str) -> list[tuple[str, Settings]]:
+    """Return the hooks that act as the member `name`, each with its event.
 
     Raises:
         NotEditable: They cannot be read.
     """
-    return [event for event, _, members in _entries(settings) for member in members if member == name]
+    return [
+        (event, settings["hooks"][event][number]["hooks"][place])
+        for event, number, members in _entries(settings)
+        for place, member in enumerate(members)
+        if member == name
+    ]
+
+
+def call_in(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the program that a command of ours calls, and the rules by which it holds calls; no program for the script
+    of what is held.
+    """
+    words = shlex.split(command)
+    start = next((at for at, word in enumerate(words, 1) if word.startswith("TEAM_CONSOLE_TEAM=")), len(words))
+    called = words[start:]
+    end = called.index("hook") if "hook" in called else 0
+    held = "".join(behind for word, behind in pairwise(called) if word == "--held")
+    return tuple(called[:end]), tuple(filter(None, held.split(",")))
 
 
 def _entries(settings: Settings) -> Iterator[tuple[str, int, list[str | None]]]:

@@ -517,6 +517,8 @@ SILENT |= (
 """Programs that print nothing."""
 
 _DIRECTIVE = re.compile(r"%[-\d]*[sbq]")
+_ESCAPED_IN_FORMAT = re.compile(r"\\([nt\\\"'])")
+_ESCAPES = {"n": "\n", "t": " "}
 _MOST_ROUNDS = 64
 """How often `printf` is taken to use its format again for further words."""
 
@@ -526,6 +528,7 @@ def texts_printed(words: Sequence[str]) -> list[str]:
     rest = [word for word in words[1:] if re.match(r"-[neE]+$", word) is None]
     text = " ".join(rest)
     if words[0] == "printf" and rest:
+        rest[0] = _ESCAPED_IN_FORMAT.sub(lambda match: _ESCAPES.get(match[1], match[1]), rest[0])
         given, used = rest[1:], len(_DIRECTIVE.findall(rest[0]))
         rounds = [given[at : at + used] for at in range(0, max(len(given), 1), used)] if used else [[]]
         text = "".join(_formatted(rest[0], words) for words in rounds[:_MOST_ROUNDS])

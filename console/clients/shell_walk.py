@@ -26,7 +26,9 @@ _DESCRIPTOR = re.compile(rb"(?<![^\s;&|()])(\d{1,3})(?:<<)?[<>]\Z")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r"\\([$`\"\\\n])")
-_ESCAPED_IN_DOCUMENT = re.compile(r"\\(?:\n|([$`\\]))")
+_ESCAPED_IN_DOCUMENT = re.compile(r"\\([$`\\])")
+_JOINED_LINES = re.compile(r"(\\[^\n])|\\\n")
+"""What joins two lines, also within the quotes of a substitution; what is escaped otherwise stays."""
 _VARIABLE = re.compile(r"\$\{?(\w+|[@*])(\[[^\]]*\])?(:?[-=+?])?")
 _ANSI = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
@@ -191,6 +193,7 @@ class TextWalk:
     def _note_document(self, document: str, is_quoted: bool, reads: str) -> None:
         """Note what is read from a here-document, and what is expanded in it."""
         if not is_quoted:
+            document = _JOINED_LINES.sub(r"\1", document)
             for text in expansions_in(document):
                 self._note(["eval", f': "{text}"'])
             document = _ESCAPED_IN_DOCUMENT.sub(r"\1", document)

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import stat
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -327,3 +328,35 @@ def test_of_a_project_that_is_gone_nothing_is_found(desk: Desk) -> None:
     desk.project = desk.project.parent / "moved"
     desk.ok("leave", "alice")
     assert "UNHOOKED" not in desk("check", "--json").out
+
+
+def old_hooks(desk: Desk) -> list[str]:
+    """What `check` says of hooks of an earlier join."""
+    found: list[dict[str, str]] = desk("check", "--json").json["findings"]
+    return [each["message"] for each in found if each["code"] == "OLD_HOOKS"]
+
+
+@pytest.mark.parametrize("words", [("alice", "--for", "codex"), ("alice", "--for", "claude", "--user"), ("--all",)])
+def test_hooks_of_this_version_are_not_called_old(words: tuple[str, ...], desk: Desk) -> None:
+    desk.ok("join", *words)
+    assert old_hooks(desk) == []
+
+
+@pytest.mark.parametrize("hold", [(), ("--hold", "push")])
+def test_hooks_of_an_earlier_version_are_named_until_the_next_join(hold: tuple[str, ...], desk: Desk) -> None:
+    """They start a process for each call, or refuse what nobody is asked for."""
+    path = put(desk.project / ".claude" / "settings.json", "\ufeff" + OTHERS)
+    desk.ok("join", "alice", "--for", "claude", *hold)
+    assert old_hooks(desk) == []
+    text = path.read_text()
+    assert text.count("console-*; ") == (0 if hold else 1)
+    for now, before in (('"timeout": 60', '"timeout": 30'), ("console-*; ", "console-*;  ")):
+        path.write_text(text.replace(now, before))
+        assert ["those of a join now" in words for words in old_hooks(desk)] == [True] * (now in text)
+    path.write_text(text.replace('"deny": []', '"ask": ["Bash(make:*)"], "deny": []'))
+    assert old_hooks(desk) == []
+    path.write_text(text.replace('"timeout": 60', '"timeout": 30'))
+    desk.ok("join", "alice", "--for", "claude", *hold)
+    assert old_hooks(desk) == []
+    path.write_text(text.replace(sys.executable, "/gone/python"))
+    assert ["/gone/python" in words for words in old_hooks(desk)] == [True]

@@ -97,6 +97,13 @@ def test_without_a_receipt_only_whole_lists_of_version_0_5_are_taken_out(
     assert settings.get("permissions", {}).get("ask", []) == mine + others
 
 
+def test_rules_of_version_0_5_are_named_until_the_next_join(desk: Desk) -> None:
+    old_join(desk, ["Bash(make deploy:*)"], OLD_LISTS[0])
+    assert "OLD_HOOKS" in desk("check", "--json").out
+    desk.ok("join", "alice", "--for", "claude")
+    assert "OLD_HOOKS" not in desk("check", "--json").out
+
+
 def test_a_file_of_somebody_else_in_the_place_of_ours_stays(desk: Desk) -> None:
     path = put(desk.home.parent / "state/team-console/joined/team-console-hold-alice", "mine\n")
     assert desk("join", "alice", "--for", "claude", "--hold", "push", "--json").json["error"] == "NOT_PERMITTED"
