@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from team_console.console.clients.asking import HumanWatch
 from team_console.store.backends.sql.open import create_database, open_database
@@ -229,6 +230,24 @@ def test_messages_reach_their_reader_although_the_server_goes_right_after_they_w
     marks = {message.type: message.record.get("trust") for message in found.messages}
     assert marks.pop("plan_approval_response") == TrustMark.UNCHECKED
     assert [*marks.values()] == [None]
+
+
+def test_a_look_at_a_table_that_another_program_keeps_locked_ends_and_names_it(postgres: str, opened: Open) -> None:
+    create_database(postgres, SETTINGS)
+    team = opened(postgres)
+    assert team.snapshot().condition is Condition.EMPTY
+    team.look_wait = 0.1
+    with closing(psycopg.connect(postgres, application_name="a nightly job")) as job, ThreadPoolExecutor() as threads:
+        job.execute("LOCK TABLE agent_message IN ACCESS EXCLUSIVE MODE")
+        look, taken = threads.submit(team.snapshot), threads.submit(_take, Caller(team, "architect", wait=0.1))
+        try:
+            seen, refused = look.result(60.0), refusal(lambda: taken.result(60.0))
+        finally:
+            job.rollback()
+        assert seen.condition is Condition.UNREADABLE
+        assert "a nightly job" in seen.problems[0].message
+        assert refused.code is Code.STORE_LOCKED
+    assert team.snapshot().condition is Condition.EMPTY
 
 
 def test_a_file_that_is_away_for_a_while_is_waited_for(tmp_path: Path, opened: Open) -> None:

@@ -26,7 +26,7 @@ from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
 from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, for_psycopg, sql_name
 from team_console.store.backends.sql.history import AuditRow
-from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES, POLICY
+from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES, POLICY, Shape
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
@@ -233,9 +233,9 @@ WHERE l.relation = to_regclass('{MESSAGES}') AND l.granted AND l.pid <> pg_backe
   AND l.mode IN ('ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
 ORDER BY a.xact_start LIMIT 1
 """
-_READ_ONLY = "25006"
+_READ_ONLY, _LOCKED = "25006", "55P03"
 _REFUSALS = {
-    "55P03": (Code.STORE_LOCKED, "Try again."),
+    _LOCKED: (Code.STORE_LOCKED, "Try again."),
     _READ_ONLY: (Code.READ_ONLY, "Reading works. Write once the server takes writes again."),
     "42501": (Code.READ_ONLY, "Ask for the rights to write; reading works without."),
     **dict.fromkeys(CHANGED, (Code.STORE_UNREADABLE, "The tables are not what they were when they were opened.")),
@@ -323,8 +323,22 @@ class PostgresTeam(SqlTeam):
                 raise
 
     def begin_reading(self, connection: Connection) -> None:
-        """See `SqlTeam.begin_reading`."""
-        connection.change(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLAIN_DATES}")
+        """See `SqlTeam.begin_reading`; a table that another program keeps to itself is waited for, but not for ever."""
+        # guard: look-waits-for-no-lock-for-ever
+        patience = f"SET LOCAL lock_timeout = {_milliseconds(self.look_wait)}"
+        connection.change(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLAIN_DATES}; {patience}")
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Connection, Shape]]:
+        """As `SqlTeam._reading`; who keeps a table locked is named."""
+        with super()._reading() as (connection, shape):
+            try:
+                yield connection, shape
+            except psycopg.Error as error:
+                if error.sqlstate != _LOCKED:
+                    raise
+                self.roll_back(connection)
+                raise locked_error(self.location, self._holding(connection), self.look_wait) from error
 
     def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
         """One round trip: the transaction, how long to wait, who we are for `pg_stat_activity`, the table."""
@@ -332,11 +346,11 @@ class PostgresTeam(SqlTeam):
         try:
             connection.change(
                 f"BEGIN ISOLATION LEVEL READ COMMITTED; {_PLAIN_DATES}; "
-                f"SET LOCAL lock_timeout = {max(1, int(wait * 1000))}; "
+                f"SET LOCAL lock_timeout = {_milliseconds(wait)}; "
                 f"SET LOCAL application_name = '{words}'; LOCK TABLE {MESSAGES} IN SHARE ROW EXCLUSIVE MODE",
             )
         except psycopg.Error as error:
-            if error.sqlstate != "55P03":
+            if error.sqlstate != _LOCKED:
                 raise
             self.roll_back(connection)
             raise locked_error(self.location, self._holding(connection), wait) from error
@@ -419,8 +433,9 @@ class PostgresTeam(SqlTeam):
                     pause = _FIRST_PAUSE
                     yield hint
             except (psycopg.Error, OSError) as error:
-                is_away = is_lost(getattr(error, "sqlstate", None))
-                what = "no connection to the server" if is_away else "the server refuses"
+                state = getattr(error, "sqlstate", None)
+                what = "no connection to the server" if is_lost(state) else "the server refuses"
+                what = "another program keeps the table locked" if state == _LOCKED else what
                 yield WatchHint(WatchState.STALLED, f"{what}: {self._told(error)}")
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
@@ -493,6 +508,11 @@ class PostgresTeam(SqlTeam):
         return LockHolder(pid, host, to_text(since) if since else "", action, True)
 
 
+def _milliseconds(wait: float) -> int:
+    """Return seconds as the server counts a lock's timeout; 0 would be for ever."""
+    return max(1, int(wait * 1000))
+
+
 def _is_of_policy(error: Exception) -> bool:
     """Return whether row security refused the row: by its SQLSTATE alone it could be the want of a right, too."""
     # Diagnostics hold no code of their own for it, and the words are those of the server's language.
@@ -508,7 +528,7 @@ async def _listen(conninfo: str) -> AsyncIterator[WatchHint]:
     async with asyncio.timeout(2 * _ANSWER_SECONDS):
         connection = await AsyncConnection.connect(conninfo, autocommit=True)
     try:
-        await connection.execute(f"LISTEN {CHANNEL}")
+        await connection.execute(f"LISTEN {CHANNEL}; SET lock_timeout = {_milliseconds(_ANSWER_SECONDS / 2)}")
         seen = await _glance(connection)
         yield WatchHint(WatchState.LIVE)
         while True:
