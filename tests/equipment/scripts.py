@@ -5,20 +5,24 @@ belongs to BOUND, and what stands behind ` << ` is its standard input. Before it
 NAME.FIELD, in a longer text {NAME.FIELD}, is a field of that, or of the first message or request in it.
 `! MEMBER: EVENT {CHANGES}` is an event that a real client sent (`proofs/clients/data`), told to the hook of the
 member's session; `MEMBER/2` is another session of it, and a field that is null is left out. `write FILE TEXT`,
-`append FILE TEXT`, `replace FILE OLD NEW` and, in SQLite, `sql FILE STATEMENT` are what another program does, and
-`holds FILE TEXT` is what it finds. Below a command stands, indented, what must hold:
+`append FILE TEXT`, `replace FILE OLD NEW`, `sh COMMAND` (which finds `scenes/files` at $FILES) and, in a database,
+`sql PLACE STATEMENT` are what another program does, and `holds FILE TEXT` is what it finds. Below a command stands,
+indented, what must hold:
 
 - of JSON, which a hook says, too, `PLACE: VALUE` and `PLACE ~ WORDS` (which are in it); a place is names and numbers
-  with dots, `*` is each; of a hook that says nothing, `nothing`;
-- of words for people, words that stand in them, behind `!` words that do not, `=` all of the standard error;
+  with dots, `*` is each; of a hook that says nothing, `nothing`; a statement gives the `rows` that it finds;
+- of words for people, and what `sh` prints, words that stand in them, behind `!` words that do not, `=` all of the
+  standard error;
 - of both `exits N`; otherwise the command succeeds, unless an `error: CODE` is named.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +34,7 @@ from tests.equipment.statements import execute
 _DATA = Path(__file__).parents[1] / "proofs" / "clients" / "data" / "hook_inputs.json"
 CAPTURED: Mapping[str, Mapping[str, Any]] = json.loads(_DATA.read_text(encoding="utf-8"))
 """Events of the real programs, with neutral paths and names."""
+_FILES = Path(__file__).parents[1] / "scenes" / "files"
 _FIELD = re.compile(r"\{((\w+)\.[\w.-]+)\}")
 
 
@@ -51,7 +56,7 @@ class Script:
             if not line or line.startswith("#"):
                 continue
             line = self._filled(line)
-            if line.partition(" ")[0] in ("write", "append", "replace", "sql", "holds"):
+            if line.partition(" ")[0] in ("write", "append", "replace", "holds"):
                 self._change(*(word.replace("\\n", "\n") for word in shlex.split(line)))
                 continue
             result = self.run(line)
@@ -62,11 +67,21 @@ class Script:
                 line,
                 result,
             )
+            is_json = "% " not in line and not line.startswith("sh ")
             for one in expected:
-                assert one.startswith("exits ") or self._holds(one, result, "% " not in line), (line, one, result)
+                assert one.startswith("exits ") or self._holds(one, result, is_json), (line, one, result)
 
     def run(self, line: str) -> Result:
         """Run the command of a line; its JSON is kept."""
+        verb, _, rest = line.partition(" ")
+        if verb == "sh":
+            environment = {**os.environ, "FILES": str(_FILES)}
+            done = subprocess.run(["sh", "-c", rest], cwd=self.command.folder, env=environment, capture_output=True)
+            return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+        if verb == "sql":
+            place, _, statement = rest.partition(" ")
+            rows = execute(place if "://" in place else str(self.command.folder / place), statement)
+            return Result(0, json.dumps({"rows": rows}, default=str), "")
         words, _, stdin = line.partition(" << ")
         name, _, words = words.rpartition(" = ")
         sort, _, words = words.partition(" ")
@@ -108,9 +123,6 @@ class Script:
 
     def _change(self, verb: str, file: str, text: str, new: str = "") -> None:
         path = self.command.folder / file
-        if verb == "sql":
-            execute(str(path), text)
-            return
         if verb == "holds":
             assert text in path.read_text("utf-8"), (file, text)
             return

@@ -1,23 +1,39 @@
-"""Promises of the command line, each told by a script in `scripts/`: what is done, and what comes of it."""
+"""Promises of the command line, each told by a script in `scripts/`: what is done, and what comes of it.
+
+A script that begins with `on PLACE ...` is played with each of these for its TEAM; `server` is a new database there.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
+from tests.equipment.postgresql import empty_postgresql
 from tests.equipment.scripts import Script
 
 pytestmark = pytest.mark.slow
 
-SCRIPTS = {path.stem: path for path in sorted((Path(__file__).parent / "scripts").glob("*.txt"))}
+
+def _told() -> Iterator[Any]:
+    """Each script with each place that it is played with."""
+    for path in sorted((Path(__file__).parent / "scripts").glob("*.txt")):
+        text = path.read_text(encoding="utf-8")
+        first, _, rest = text.partition("\n")
+        if not first.startswith("on "):
+            yield pytest.param(text, "", id=path.stem)
+            continue
+        for place in first.split()[1:]:
+            yield pytest.param(rest, place, id=f"{path.stem}-{place}")
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_what_a_script_says_holds(name: str, elsewhere: CommandLine) -> None:
-    Script(elsewhere).play(SCRIPTS[name].read_text(encoding="utf-8"))
+@pytest.mark.parametrize(("text", "place"), [*_told()])
+def test_what_a_script_says_holds(text: str, place: str, elsewhere: CommandLine) -> None:
+    Script(elsewhere).play(text.replace("TEAM", empty_postgresql() if place == "server" else place or "TEAM"))
 
 
 @cases

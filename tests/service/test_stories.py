@@ -32,11 +32,20 @@ from team_console.store.contract.team import Team
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import from_record
-from team_console.store.service import agents, asking, deliveries, inbox, maintenance, requests, router, sending
+from team_console.store.service import (
+    agents,
+    asking,
+    deliveries,
+    inbox,
+    maintenance,
+    members,
+    requests,
+    router,
+    sending,
+)
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.decision import Decision
 from team_console.store.service.grants import recall_grant, start_grant, trial_of
-from team_console.store.service.members import add_members, remove_members
 from team_console.store.settings.team_config import Agent
 from team_console.store.views.conversation import gather_thread, turns_of
 from team_console.store.views.history import HistoryPage
@@ -142,7 +151,7 @@ class Acts:
         return recall_grant(caller, grant)
 
 
-_DOORS = (Acts, requests, asking, sending, inbox, maintenance, router, agents)
+_DOORS = (Acts, requests, asking, sending, inbox, maintenance, router, agents, members)
 
 
 class Teller:
@@ -169,9 +178,9 @@ class Teller:
         given = yaml.safe_load(brace + fields) if brace else {}
         member, sign, function = words.partition(": ")
         if words == "members":
-            return add_members(lead(self.team), [Agent(name, role=role) for name, role in given.items()])
+            return members.add_members(lead(self.team), [Agent(name, role=role) for name, role in given.items()])
         if words.startswith("leave "):
-            return remove_members(lead(self.team), words.split()[1:])
+            return members.remove_members(lead(self.team), words.split()[1:])
         if words == "write":
             put(self.team, from_record({**WRITTEN, **given}))
             return None

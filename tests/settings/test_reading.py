@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, remove_member
 from team_console.store.settings.parsing import TABLE, ValueForm, every_setting
-from team_console.store.settings.settings_file import parse_settings, settings_bytes
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.equipment.cases import cases, constant
@@ -131,32 +131,6 @@ def test_every_setting_of_the_table_can_be_set() -> None:
         assert config != default or parts[-1] in ("agent_type", "description", "trigger") or parts[0] in unread, text
 
 
-@pytest.mark.parametrize(
-    "written", ["~/q.yaml", "$QD/q.yaml", "a/$HOME/q.yaml", "{project-root}/~/q.yaml", "$(pwd)/q.yaml"]
-)
-@pytest.mark.parametrize("key", ["queue_file", "archive_dir", "queue_dir", "key_file"])
-def test_a_path_that_only_a_shell_understands_is_refused(tmp_path: Path, key: str, written: str) -> None:
-    if key == "key_file" and "{" in written:
-        pytest.skip("the key is named from the settings on")
-    (tmp_path / "messenger-config.yaml").write_text(f"{GOOD}{key}: '{written}'\n")
-    here = CommandLine(tmp_path)
-    here("send", "--as", "ceo", "--to", "a1", "--summary", "one two three four five", "--content", "c")
-    found = [item["message"] for item in here("check", "--json").json["findings"]]
-    assert any("only a shell replaces" in message and key in message for message in found)
-    assert not [path for path in tmp_path.rglob("*") if "~" in path.name or "$" in path.name]
-
-
-@pytest.mark.parametrize("key", ["queue_file", "archive_dir", "queue_dir", "key_file"])
-@pytest.mark.parametrize("written", ["a\\0b", f"{'a' * 300}.yaml"])
-def test_a_path_that_no_file_can_have_is_a_finding_and_locks_nobody_out(tmp_path: Path, key: str, written: str) -> None:
-    (tmp_path / "messenger-config.yaml").write_text(f'{GOOD}{key}: "{written}"\n')
-    here = CommandLine(tmp_path)
-    here.ok("send", "--as", "ceo", "--to", "a1", "--summary", "one two three four five", "--content", "c")
-    found = [item["message"] for item in here("check", "--json").json["findings"]]
-    assert any(key in message for message in found)
-    assert here.ok("receive", "--agent", "a1", "--json").json["count"] == 1
-
-
 STYLES = constant(__file__, "STYLES", dict[str, str])
 EMPTY = (
     "",
@@ -221,57 +195,25 @@ def test_what_cannot_be_edited_says_so(text: str) -> None:
 
 
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
-SEND = ("send", "--to", "file-manager", "--summary", "Export the report of this week", "--content", "x")
-KEY = b"0123456789abcdef0123456789abcdef"
-
-
-@pytest.fixture
-def commanded(make_team: object, team: CommandLine) -> CommandLine:
-    """A team in which a command leaves a file behind when it takes a message for `file-manager`."""
-    team.ok("member set file-manager --deliver 'touch RAN'")
-    team.ok(*SEND)
-    return team
 
 
 def settings_of(team: CommandLine) -> Path:
     return team.folder / "messenger-config.yaml"
 
 
-def key_of(team: CommandLine) -> bytes:
-    path = settings_of(team)
-    return parse_settings(settings_bytes(path) or b"", path).key
-
-
 def codes(team: CommandLine) -> set[tuple[str, str]]:
     return {(item["code"], item["severity"]) for item in team("check --json").json["findings"]}
 
 
-def test_ones_own_settings_run_their_commands(commanded: CommandLine) -> None:
-    commanded.ok("deliver")
-    assert (commanded.folder / "RAN").exists()
-    assert codes(commanded) == set()
-
-
-@cases
-def test_settings_that_everybody_can_write_run_no_command(commanded: CommandLine, which: str, mode: int) -> None:
-    place = settings_of(commanded) if which == "file" else commanded.folder
-    place.chmod(mode)
-    assert commanded("deliver --json").json["messages_failed"] == 1
-    assert not (commanded.folder / "RAN").exists()
-    assert ("CONFIG_UNTRUSTED", "error") in codes(commanded)
-    (failure,) = commanded.ok("failures --json").json["failures"]
-    assert "can be written by other users" in failure["error_message"]
-    place.chmod(0o755 if which == "folder" else 0o644)
-    assert codes(commanded) == set()
-
-
 @ROOT_ONLY
 @pytest.mark.parametrize("which", ["file", "folder"])
-def test_settings_of_another_user_run_no_command(commanded: CommandLine, which: str) -> None:
-    os.chown(settings_of(commanded) if which == "file" else commanded.folder, 65534, 65534)
-    commanded("deliver")
-    assert not (commanded.folder / "RAN").exists()
-    assert ("CONFIG_UNTRUSTED", "warning") in codes(commanded)
+def test_settings_of_another_user_run_no_command(team: CommandLine, which: str) -> None:
+    team.ok("member set file-manager --deliver 'touch RAN'")
+    team.ok("send --to file-manager --summary 'Export the report of this week' --content x")
+    os.chown(settings_of(team) if which == "file" else team.folder, 65534, 65534)
+    team("deliver")
+    assert not (team.folder / "RAN").exists()
+    assert ("CONFIG_UNTRUSTED", "warning") in codes(team)
 
 
 @ROOT_ONLY
@@ -287,52 +229,3 @@ def test_new_settings_are_for_their_owner_to_write_whatever_the_umask(elsewhere:
     finally:
         os.umask(before)
     assert (elsewhere.folder / "crew/messenger-config.yaml").stat().st_mode & 0o022 == 0
-
-
-def with_key(team: CommandLine, mode: int) -> Path:
-    key = team.folder / "team.key"
-    key.write_bytes(KEY)
-    key.chmod(mode)
-    settings = settings_of(team)
-    settings.write_text(settings.read_text() + "key_file: team.key\n")
-    return key
-
-
-def test_a_key_for_its_owner_alone_signs(team: CommandLine) -> None:
-    with_key(team, 0o600)
-    sent = team.ok(*SEND, "--json")
-    assert sent.json["warnings"] == []
-    (message,) = team.ok("inbox file-manager --json").json["messages"]
-    assert message["signature"]
-    assert codes(team) == set()
-
-
-@pytest.mark.parametrize("mode", [0o644, 0o604, 0o640, 0o660, 0o602])
-def test_a_key_that_others_can_use_is_an_error_and_signs_nothing(team: CommandLine, mode: int) -> None:
-    key = with_key(team, mode)
-    assert key_of(team) == b""
-    assert codes(team) == {("BAD_KEY", "error")}
-    sent = team.ok(*SEND, "--json")
-    assert any(warning.startswith("not signed") for warning in sent.json["warnings"])
-    key.chmod(0o600)
-    assert key_of(team) == KEY
-
-
-def test_a_team_that_shares_its_folder_with_a_group_may_share_its_key(team: CommandLine) -> None:
-    with_key(team, 0o640)
-    team.folder.chmod(0o2770)
-    assert key_of(team) == KEY
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
-def test_a_key_that_is_no_file_never_waits(team: CommandLine, make: object) -> None:
-    with_key(team, 0o600).unlink()
-    assert callable(make)
-    make(team.folder / "team.key")
-    assert team("status").status == 0
-    assert codes(team) == {("BAD_KEY", "error")}
-
-
-def test_a_device_as_key_never_ends_in_memory(team: CommandLine) -> None:
-    settings_of(team).write_text(settings_of(team).read_text() + "key_file: /dev/zero\n")
-    assert codes(team) == {("BAD_KEY", "error")}
