@@ -15,7 +15,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
 
 from tests.equipment.cases import cases, constant
-from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, template
+from tests.equipment.command_line import COMMAND, CommandLine
 from tests.equipment.samples import rotated
 from tests.equipment.teams import make_message, put
 from tests.equipment.terminal import Terminal
@@ -122,17 +122,12 @@ def plan(team: CommandLine) -> str:
     return team.ok("--as task-manager plan", *SUMMARY).out.strip()
 
 
-def unnamed(folder: Path, *words: str) -> tuple[int, str]:
-    status, out, _ = template().run(words, data=b"", folder=folder, environment=clean_environment(), timeout=30.0)
-    return status, out.decode()
-
-
 def test_off_a_terminal_whoever_decides_is_named(team: CommandLine) -> None:
     request = plan(team)
     for words in (("approve", request), ("reject", request, "--reason", "no"), ("shutdown", "file-manager")):
-        status, out = unnamed(team.folder, *words, "--json")
-        assert (status, "ACTOR_UNNAMED" in out) == (1, True)
-    assert unnamed(team.folder, "--as", "ceo", "approve", request)[0] == 0
+        done = team("", *words, "--json", env={"TEAM_CONSOLE_AS": ""})
+        assert (done.status, "ACTOR_UNNAMED" in done.out) == (1, True)
+    team.ok("--as ceo approve", request)
 
 
 def test_at_a_terminal_the_lead_need_not_be_named(team: CommandLine) -> None:

@@ -10,12 +10,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile, mkdtemp
 from typing import IO, Any
 
 import pytest
@@ -38,7 +38,7 @@ def leave_home() -> str:
     os.environ.setdefault("XDG_CACHE_HOME", str(mine / ".cache"))
     for name in [name for name in os.environ if name.startswith((*_OURS, "XDG_CONFIG_", "XDG_STATE_"))]:
         del os.environ[name]
-    os.environ["HOME"] = tempfile.mkdtemp(prefix="home-of-tests-")
+    os.environ["HOME"] = mkdtemp(prefix="home-of-tests-")
     return os.environ["HOME"]
 
 
@@ -135,23 +135,19 @@ class CommandLine:
 
         It is forked from a process that has loaded the code, except with settings of Python.
         """
-        data = stdin.encode() if isinstance(stdin, str) else stdin
         words = named(words_of(line, *arguments), env or {})
-        environment = clean_environment(**(env or {}))
-        if template().settings == start_settings(environment):
-            run = template().run
-            status, out, error = run(words, data=data, folder=self.folder, environment=environment, timeout=timeout)
-            return Result(status, out.decode(), error.decode())
-        done = subprocess.run(
-            [*COMMAND, *words],
-            input=data,
-            capture_output=True,
-            cwd=self.folder,
-            env=environment,
-            timeout=timeout,
-            check=False,
-        )
-        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+        # Files take any amount in and out without somebody who reads them meanwhile.
+        with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as error:
+            given.write(stdin.encode() if isinstance(stdin, str) else stdin)
+            given.seek(0)
+            files = {"stdin": given, "stdout": out, "stderr": error}
+            process = started(*words, folder=self.folder, environment=clean_environment(**(env or {})), **files)
+            try:
+                status = process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+            return Result(status, *(_content(file) for file in (out, error)))
 
     def ok(self, line: str, *arguments: str, stdin: str | bytes = b"") -> Result:
         """Run it; it must succeed."""
@@ -172,6 +168,11 @@ class CommandLine:
             finally:
                 if process.poll() is None:
                     process.kill()
+
+
+def _content(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
 
 
 def next_line(stream: IO[bytes] | None, *, patience: float = 60.0) -> str:

@@ -7,7 +7,6 @@ What a start itself costs or loads is tested with `subprocess` and `tests.equipm
 
 from __future__ import annotations
 
-import array
 import atexit
 import faulthandler
 import fcntl
@@ -22,7 +21,6 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import threading
 import time
@@ -46,9 +44,6 @@ _LEFT_OUT = ("team_console.console.mcp", "team_console.console.demo")
 """What few command lines need, and what takes long to load."""
 
 
-_SILENT: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-
-
 class Template:
     """The process that forks; started at the first command line, ends with the process that started it."""
 
@@ -60,30 +55,10 @@ class Template:
         with theirs:
             command = [sys.executable, "-P", "-m", "tests.equipment.forked", str(theirs.fileno())]
             files = (theirs.fileno(),)
-            self._process = subprocess.Popen(command, pass_fds=files, env=dict(environment), **_SILENT)
+            silent = subprocess.DEVNULL
+            self._process = subprocess.Popen(command, pass_fds=files, env=environment, stdin=silent, stdout=silent)
         self._socket = ours
         atexit.register(self.close)
-
-    def run(
-        self, arguments: Sequence[str], *, data: bytes, folder: Path, environment: Mapping[str, str], timeout: float
-    ) -> tuple[int, bytes, bytes]:
-        """Run one command line to its end; returns exit status (negative for a signal), output, error output.
-
-        Raises:
-            subprocess.TimeoutExpired: It was killed after `timeout` seconds.
-        """
-        # Files take any amount in and out without somebody who reads them meanwhile.
-        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
-            given.write(data)
-            given.seek(0)
-            files = (given.fileno(), out.fileno(), error.fileno())
-            child = self.start(arguments, files=files, folder=folder, environment=environment)
-            try:
-                status = child.wait(timeout)
-            except subprocess.TimeoutExpired:
-                os.kill(child.pid, signal.SIGKILL)
-                raise
-            return status, _content(out), _content(error)
 
     def start(
         self,
@@ -112,7 +87,7 @@ class Template:
     def _send(self, request: Mapping[str, Any], files: Sequence[int]) -> None:
         body = json.dumps(request).encode()
         with self._lock:
-            self._socket.sendmsg([_LENGTH.pack(len(body))], [_rights(files)])
+            socket.send_fds(self._socket, [_LENGTH.pack(len(body))], files)
             self._socket.sendall(body)
 
 
@@ -159,19 +134,15 @@ class ForkedProcess(subprocess.Popen[bytes]):
         self.pid, self._child_created = self._child.pid, True
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
 
-    def _try_wait(self, flags: int) -> tuple[int, int]:
-        try:
-            status = self._child.wait(0.0 if flags & os.WNOHANG else None)
-        except subprocess.TimeoutExpired:
-            return 0, 0
-        return self.pid, -status if status < 0 else status << 8
+    def _wait(self, timeout: float | None) -> int:
+        if self.returncode is None:
+            self.returncode = self._child.wait(timeout)
+        return self.returncode
 
     def _internal_poll(self, *_: Any, **__: Any) -> int | None:
-        if self.returncode is None:
-            pid, status = self._try_wait(os.WNOHANG)
-            if pid:
-                self.returncode = os.waitstatus_to_exitcode(status)
-        return self.returncode
+        with suppress(subprocess.TimeoutExpired):
+            return self._wait(0.0)
+        return None
 
 
 def start_settings(environment: Mapping[str, str]) -> dict[str, str]:
@@ -185,16 +156,6 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
-
-
-def _rights(files: Sequence[int]) -> tuple[int, int, bytes]:
-    return socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files).tobytes()
-
-
-def _content(file: Any) -> bytes:
-    file.seek(0)
-    content: bytes = file.read()
-    return content
 
 
 def serve(channel: socket.socket) -> None:
@@ -244,17 +205,15 @@ def _tell(pipe: int, status: int) -> None:
 
 def _fork(channel: socket.socket, telling: dict[int, int], own: Sequence[int]) -> bool:
     """Start what is asked for; False when nobody will ask any more."""
-    head, rights, _, _ = channel.recvmsg(_LENGTH.size, socket.CMSG_SPACE(_FILES * array.array("i").itemsize))
+    head, files, _, _ = socket.recv_fds(channel, _LENGTH.size, _FILES)
     if not head:
         return False
-    files = array.array("i")
-    files.frombytes(rights[0][2])
     body = b""
     while len(body) < _LENGTH.unpack(head)[0]:
         body += channel.recv(_LENGTH.unpack(head)[0] - len(body))
     pid = os.fork()
     if not pid:
-        _become(json.loads(body), list(files), [channel.fileno(), *own, *telling.values()])
+        _become(json.loads(body), files, [channel.fileno(), *own, *telling.values()])
     for file in files[:-1]:
         os.close(file)
     telling[pid] = files[-1]

@@ -13,7 +13,7 @@ _COMMIT = b"Q\x00\x00\x00\x0bCOMMIT\x00"
 
 @dataclass
 class LossyLine:
-    """Passes on everything between clients and the server at `target`, until it is told to fail.
+    """Passes on everything between clients and the server at the port `target`, until it is told to fail.
 
     Attributes:
         port: Where clients connect.
@@ -23,7 +23,7 @@ class LossyLine:
         done: How often the line was cut.
     """
 
-    target: tuple[str, int]
+    target: int
     when: str = "after"
     cuts: int = 0
     stays_down: bool = False
@@ -41,16 +41,15 @@ class LossyLine:
                 if self.is_down:
                     client.close()
                     continue
-                server = socket.create_connection(self.target)
+                server = socket.create_connection(("127.0.0.1", self.target))
                 self._ends += [client, server]
                 for work in (self._send, self._answer):
                     threading.Thread(target=work, args=(client, server), daemon=True).start()
 
     def close(self) -> None:
         """Cut all connections."""
+        _cut(*self._ends)
         for end in self._ends:
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
             end.close()
 
     def _send(self, client: socket.socket, server: socket.socket) -> None:
@@ -79,17 +78,16 @@ class LossyLine:
 
 
 @contextmanager
-def lossy_line(host: str, port: int) -> Iterator[LossyLine]:
+def lossy_line(port: int) -> Iterator[LossyLine]:
     """A line to the server, open for the block."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        line = LossyLine((host, port), port=listener.getsockname()[1])
+        line = LossyLine(port, port=listener.getsockname()[1])
         accepting = threading.Thread(target=line.serve, args=(listener,), daemon=True)
         accepting.start()
         try:
             yield line
         finally:
-            with suppress(OSError):
-                listener.shutdown(socket.SHUT_RDWR)
+            _cut(listener)
             line.close()
             accepting.join(10)
 

@@ -7,16 +7,19 @@ import os
 import pwd
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+_ADDRESS = "127.0.0.1"
 _BINARIES = Path("/usr/lib/postgresql")
 _SETTINGS = """
 fsync = off
@@ -83,23 +86,21 @@ def find_programs() -> Path | None:
 def free_port() -> int:
     """A port that nothing listens on at the moment."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((_ADDRESS, 0))
         return int(probe.getsockname()[1])
 
 
 @dataclass(slots=True)
 class Server:
-    """One cluster in `folder`; `address` is what it listens on."""
+    """One cluster in `folder`."""
 
     folder: Path
     programs: Path
-    address: str = "127.0.0.1"
     port: int = field(default_factory=free_port)
-    netns: str | None = None
     process: subprocess.Popen[bytes] | None = None
 
-    def create(self, *, durable: bool = False) -> None:
-        """Make the cluster, owned by a user the server agrees to run as; `durable` as in production."""
+    def create(self) -> None:
+        """Make the cluster, owned by a user the server agrees to run as."""
         self.folder.mkdir(parents=True)
         if os.getuid() == 0:
             for parent in self.folder.parents:
@@ -115,9 +116,7 @@ class Server:
             cwd="/",
         )
         with (self.folder / "data" / "postgresql.conf").open("a") as file:
-            file.write(f"unix_socket_directories = '{self.folder}'\n{'' if durable else _SETTINGS}")
-        with (self.folder / "data" / "pg_hba.conf").open("a") as file:
-            file.write("host all all 0.0.0.0/0 trust\n")
+            file.write(f"unix_socket_directories = '{self.folder}'\n{_SETTINGS}")
 
     def start(self, seconds: float = 60.0) -> None:
         """Start it and wait until it answers.
@@ -133,12 +132,10 @@ class Server:
             time.sleep(0.05)
 
     def _launch(self) -> None:
-        inside = ["ip", "netns", "exec", self.netns] if self.netns else []
-        command = [str(self.programs / "postgres"), "-D", str(self.folder / "data"), "-h", self.address]
+        command = [str(self.programs / "postgres"), "-D", str(self.folder / "data"), "-h", _ADDRESS]
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [*inside, *self._as_user(), *command, "-p", str(self.port)], stdout=log, stderr=log, cwd="/"
-            )
+            words = [*self._as_user(), *command, "-p", str(self.port)]
+            self.process = subprocess.Popen(words, stdout=log, stderr=log, cwd="/")
 
     def _answers(self) -> bool:
         import psycopg
@@ -152,7 +149,8 @@ class Server:
     def kill(self) -> None:
         """End every process of the server at once, as a crash of its machine would."""
         for pid in self.pids():
-            _signal(pid, 9)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         if self.process is not None:
             self.process.wait(30)
         self.process = None
@@ -161,7 +159,8 @@ class Server:
         """Shut it down; connections are cut."""
         if self.process is None:
             return
-        _signal(self._postmaster(), 2)
+        with suppress(ProcessLookupError):
+            os.kill(self._postmaster(), signal.SIGINT)
         try:
             self.process.wait(30)
         except subprocess.TimeoutExpired:
@@ -172,7 +171,7 @@ class Server:
         """The location of a database on this server."""
         if socket:
             return f"postgresql://{user}@/{database}?host={self.folder}&port={self.port}"
-        return f"postgresql://{user}@{self.address}:{self.port}/{database}"
+        return f"postgresql://{user}@{_ADDRESS}:{self.port}/{database}"
 
     def execute(self, statement: str, database: str = "postgres") -> None:
         """Run one statement on its own connection."""
@@ -202,17 +201,5 @@ class Server:
 
 def _user() -> tuple[int, int]:
     """The user that root runs the server as."""
-    for name in ("postgres", "nobody"):
-        try:
-            entry = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        return entry.pw_uid, entry.pw_gid
-    raise AssertionError("no user to run a server as")
-
-
-def _signal(pid: int, number: int) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        return
+    users = {entry.pw_name: (entry.pw_uid, entry.pw_gid) for entry in pwd.getpwall()}
+    return users.get("postgres") or users["nobody"]

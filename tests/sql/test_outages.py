@@ -88,7 +88,7 @@ def test_a_server_that_takes_no_writes_for_a_while_is_waited_for(own_server: Ser
 
 @pytest.fixture
 def lossy(own_server: Server) -> Iterator[LossyLine]:
-    with lossy_line(own_server.address, own_server.port) as found:
+    with lossy_line(own_server.port) as found:
         yield found
 
 
