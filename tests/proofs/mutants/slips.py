@@ -9,36 +9,25 @@ from __future__ import annotations
 import argparse
 import ast
 import json
-import os
 import random
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.equipment.command_line import ROOT
-from tests.proofs.mutants.__main__ import copy_source
+from tests.proofs.mutants.copied import copy_source, run_tests, with_text
 from tests.proofs.mutants.guards import marked_lines
 
-_TURNED = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-}
+_PAIRS = "Lt LtE, Gt GtE, Eq NotEq, In NotIn, Is IsNot, And Or, Add Sub"
+"""Each turned into the other."""
+_TURNED: dict[str, str] = {}
+for _one, _other in map(str.split, _PAIRS.split(", ")):
+    _TURNED |= {_one: _other, _other: _one}
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?::.+?)(?: - .*)?$", re.M)
 _PATIENCE = 600.0
 """Seconds after which tests that a slip keeps from ending count as failed."""
@@ -64,23 +53,18 @@ def slips_in(path: Path) -> Iterator[Slip]:
     """Yield every slip that one module has room for, apart from marked statements."""
     source = path.read_text(encoding="utf-8")
     marked = {line for _, line in marked_lines(source)}
-    lines = source.splitlines()
+    lines, name = source.splitlines(), str(path.relative_to(ROOT))
     for number in range(len(_places(ast.parse(source), marked))):
         tree = ast.parse(source)
         place = _places(tree, marked)[number]
         _slip(place)
-        line = place.lineno  # type: ignore[attr-defined]
-        name = str(path.relative_to(ROOT))
-        yield Slip(name, line, ast.unparse(ast.fix_missing_locations(tree)), lines[line - 1].strip())
+        yield Slip(name, place.lineno, ast.unparse(ast.fix_missing_locations(tree)), lines[place.lineno - 1].strip())
 
 
-def _places(tree: ast.Module, marked: set[int]) -> list[ast.AST]:
-    guarded = {
-        id(part)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and node.lineno in marked
-        for part in ast.walk(node)
-    }
+def _places(tree: ast.Module, marked: set[int]) -> list[Any]:
+    """Return the nodes of a module in which a slip may be made."""
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and node.lineno in marked]
+    guarded = {id(part) for statement in statements for part in ast.walk(statement)}
     return [node for node in ast.walk(tree) if id(node) not in guarded and _has_room(node)]
 
 
@@ -88,63 +72,50 @@ def _has_room(node: ast.AST) -> bool:
     if isinstance(node, ast.Compare):
         return len(node.ops) == 1
     if isinstance(node, ast.BinOp):
-        return type(node.op) in _TURNED
+        return type(node.op).__name__ in _TURNED
     if isinstance(node, ast.Constant):
         return type(node.value) in (int, bool)
     return isinstance(node, ast.BoolOp | ast.IfExp | ast.If)
 
 
-def _slip(node: ast.AST) -> None:
+def _slip(node: Any) -> None:
     if isinstance(node, ast.Compare):
-        node.ops = [_TURNED[type(node.ops[0])]()]  # type: ignore[list-item]
+        node.ops = [_turned(node.ops[0])]
     elif isinstance(node, ast.BoolOp | ast.BinOp):
-        node.op = _TURNED[type(node.op)]()  # type: ignore[assignment]
-    elif isinstance(node, ast.IfExp | ast.If):
-        node.test = ast.UnaryOp(ast.Not(), node.test)
+        node.op = _turned(node.op)
     elif isinstance(node, ast.Constant):
-        node.value = not node.value if isinstance(node.value, bool) else node.value + 1  # type: ignore[operator]
+        node.value = node.value + 1 if type(node.value) is int else not node.value
+    else:
+        node.test = ast.UnaryOp(ast.Not(), node.test)
+
+
+def _turned(operator: ast.AST) -> Any:
+    return getattr(ast, _TURNED[type(operator).__name__])()
 
 
 def notice(slip: Slip, folder: Path, tests: Sequence[str]) -> list[str]:
     """Return the tests that fail with this slip in the copy of the sources in `folder`."""
-    path = folder / slip.path
-    healthy = path.read_text(encoding="utf-8")
-    path.write_text(slip.text, encoding="utf-8")
-    try:
+    with with_text(folder / slip.path, slip.text):
         return failing(folder, tests)
-    finally:
-        path.write_text(healthy, encoding="utf-8")
 
 
 def failing(folder: Path, tests: Sequence[str]) -> list[str]:
     """Return the tests that fail in the copy in `folder`; one without a name where they do not come to an end."""
-    python_path = f"{folder / 'src'}{os.pathsep}{folder}"
-    environment = {**os.environ, "PYTHONPATH": python_path, "PYTHONDONTWRITEBYTECODE": "1"}
-    options = ("-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-n0")
-    command = [sys.executable, "-m", "pytest", *options, *tests]
     try:
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_PATIENCE, check=False
-        )
+        done = run_tests(folder, tests, "--tb=no", "-rfE", "-n0", seconds=_PATIENCE)
     except subprocess.TimeoutExpired:
         return [""]
     found = sorted({name.partition("[")[0] for name in _FAILED.findall(done.stdout)})
     return found or ([""] if done.returncode else [])
 
 
-def needed(noticed: Mapping[str, Sequence[str]]) -> list[str]:
+def needed(noticed: Iterable[Sequence[str]]) -> list[str]:
     """Return few tests that together notice all that is noticed: the one that notices most, then again of the rest."""
-    open_slips = {slip: {test for test in tests if test} for slip, tests in noticed.items()}
-    open_slips = {slip: tests for slip, tests in open_slips.items() if tests}
-    chosen: list[str] = []
-    while open_slips:
-        counts: dict[str, int] = {}
-        for tests in open_slips.values():
-            for test in tests:
-                counts[test] = counts.get(test, 0) + 1
-        best = max(sorted(counts), key=lambda test: counts[test])
-        chosen.append(best)
-        open_slips = {slip: tests for slip, tests in open_slips.items() if best not in tests}
+    left, chosen = [set(tests) - {""} for tests in noticed if any(tests)], list[str]()
+    while left:
+        counts = Counter(test for tests in left for test in sorted(tests))
+        chosen.append(max(sorted(counts), key=counts.__getitem__))
+        left = [tests for tests in left if chosen[-1] not in tests]
     return chosen
 
 
@@ -161,20 +132,18 @@ def main() -> int:
     every = [slip for path in paths for slip in slips_in(path)]
     chosen = random.Random(given.seed).sample(every, min(given.count, len(every)))
     print(f"seed {given.seed}: {len(chosen)} of {len(every)} slips", flush=True)
-    noticed: dict[str, list[str]] = {}
+    noticed: list[list[str]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_source(folder)
         if broken := failing(folder, given.tests):
             print(f"without any slip these fail: {', '.join(broken)}", file=sys.stderr)
             return 1
-        for number, slip in enumerate(chosen):
-            tests = notice(slip, folder, given.tests)
-            noticed[str(number)] = tests
-            row = {"place": f"{slip.path}:{slip.line}", "was": slip.what, "noticed by": tests}
+        for slip in chosen:
+            noticed.append(notice(slip, folder, given.tests))
+            row = {"place": f"{slip.path}:{slip.line}", "was": slip.what, "noticed by": noticed[-1]}
             print(json.dumps(row, ensure_ascii=False), flush=True)
-    count = sum(1 for tests in noticed.values() if tests)
-    print(f"{count} of {len(chosen)} are noticed; needed for that:", *needed(noticed), sep="\n  ")
+    print(f"{sum(map(bool, noticed))} of {len(chosen)} are noticed; needed for that:", *needed(noticed), sep="\n  ")
     return 0
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.proofs.mutants.__main__ import copy_source, is_noticed
+from tests.proofs.mutants.__main__ import is_noticed
+from tests.proofs.mutants.copied import copy_source
 
 
 @pytest.mark.slow
