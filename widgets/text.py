@@ -24,7 +24,9 @@ _WIDE = (
     "\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
 )
 _WORDS = re.compile(r"[ \t]+|[^ \t]+")
-_WORDS_OF_ANY_SCRIPT = re.compile(rf"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
+_OPENS, _CLOSES = "（［｛「『《〈【〔", "、。，．：；！？）］｝」』》〉】〕々ー"
+"""Wide signs that end no line, and those that begin none (JIS X 4051)."""
+_WORDS_OF_ANY_SCRIPT = re.compile(rf"[ \t]+|[{_OPENS}]{{0,2}}(?:[{_WIDE}]|[^ \t{_WIDE}]+)[{_CLOSES}]{{0,2}}|[{_WIDE}]")
 _LETTERS = ((0x20, 0x7E), (0xA0, 0xAC), (0xAE, 0x17F))
 _SIGNS = ((0x2010, 0x2027), (0x2039, 0x203A), (0x2190, 0x2193), (0x21B6, 0x21B7), (0x2200, 0x22FF), (0x23CE, 0x23CE))
 _SHAPES = ((0x2500, 0x25F7), (0x2713, 0x2717))
@@ -196,7 +198,9 @@ def _tokens(line: Line, width: int) -> Iterator[Part]:
 
 
 def _words(text: str) -> list[str]:
-    """Spaces and what stands between them; wide characters one by one, because a line may end after each."""
+    """Spaces and what stands between them; wide characters one by one, because a line may end after each, but with the
+    marks that belong to them.
+    """
     return _WORDS.findall(text) if is_of_narrow_signs(text) else _WORDS_OF_ANY_SCRIPT.findall(text)
 
 

@@ -124,6 +124,13 @@ def test_a_text_in_three_quotes_is_one_text_also_where_the_screen_breaks_it() ->
     assert [[tone for _, tone in line[1:]] for line in groups[1]] == [["good"], ["good"]]
 
 
+@pytest.mark.parametrize("width", range(8, 24))
+def test_no_line_begins_with_a_mark_that_ends_a_phrase(width: int) -> None:
+    text = "1. 把表 orders，迁移到新集群（和校验和），然后切换读流量。"
+    lines = [text_of(line) for line in wrap(((text, ""),), width)]
+    assert not [line for line in lines if line[0] in "，。）" or line[-1] == "（"], lines
+
+
 TEXTS = st.text(st.sampled_from("ab c日本e\u0301🙂…-"), max_size=60)
 
 
