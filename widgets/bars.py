@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.widgets.later import WidgetMessage
 from team_console.widgets.text import DONE, Line, Part, crop_name, fit, progress_bar, spread, width_of, wrap
 from team_console.widgets.tones import ThemedLines
@@ -173,7 +174,9 @@ class Head(OneLine):
             self.fill()
 
     def fill(self) -> None:
-        """Leave out what has no room: names of the other tabs, the last first, then the team, then who acts."""
+        """Leave out what has no room: names of the other tabs, the last first, then the team, then who acts, then how
+        old what is shown is, which the banner tells, too, and last the name of this place; never a number.
+        """
         for left, right in self._layouts():
             if width_of(_joined(left)) + width_of(right) <= self.size.width:
                 break
@@ -187,13 +190,18 @@ class Head(OneLine):
             yield self._pieces(named), whole
         yield self._pieces(0), (*_named("", facts.me), *end)
         yield self._pieces(0), end
+        short = _end_of_head(replace(facts, pulse=replace(facts.pulse, detail="")))
+        yield self._pieces(0), short
+        yield self._pieces(-1), short
 
     def _pieces(self, named: int) -> list[tuple[str, Line]]:
-        """Return the tabs, the first `named` of them and the active one with their names."""
+        """Return the tabs, the first `named` of them and the active one with their names; for -1 none with its name."""
         pieces: list[tuple[str, Line]] = []
         for number, tab in enumerate(self._tabs):
             is_active = tab.id == self._active
-            pieces.append((tab.id, _tab_piece(tab, has_name=is_active or number < named, is_active=is_active)))
+            pieces.append(
+                (tab.id, _tab_piece(tab, has_name=number < named or (is_active and named >= 0), is_active=is_active))
+            )
         return pieces
 
 
@@ -280,6 +288,7 @@ class UndoBar(OneLine):
 
     DEFAULT_CSS = """
     UndoBar { display: none; padding: 0 1; background: $warning 14%; }
+    UndoBar:ansi { background: ansi_default; }
     UndoBar.-shown { display: block; }
     """
     HELP: ClassVar[str] = "Decisions that are not sent yet: U undoes the last one, W writes all of them now."
@@ -367,6 +376,7 @@ class Banner(FewLines):
         &.-shown { display: block; }
         &.-warn, &.-alert { background: $warning 12%; }
         &.-alarm { background: $error 16%; }
+        &.-warn:ansi, &.-alert:ansi, &.-alarm:ansi { background: ansi_default; }
     }
     """
     HELP: ClassVar[str] = "Why the screen may not show the present state, and what to do about it."
