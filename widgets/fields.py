@@ -29,6 +29,7 @@ class Field(Input):
     Field, Field:focus { border: none; height: 1; padding: 0; background: $panel; }
     Field:focus { background: $primary-muted; background-tint: $foreground 0%; }
     Field:ansi:focus { text-style: underline; }
+    Field:nocolor > .input--cursor { text-style: reverse; }
     Field > .input--placeholder, Field > .input--suggestion { color: $text-muted; }
     """
 
@@ -76,6 +77,8 @@ class Note(TextArea):
     Note, Note:focus { border: none; height: 2; padding: 0; background: $panel; }
     Note:focus { background: $primary-muted 45%; }
     Note > .text-area--placeholder { color: $text-muted; }
+    Note:ansi > .text-area--cursor { text-style: none; }
+    Note:nocolor > .text-area--cursor { text-style: reverse; }
     """
     BINDINGS = [
         Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False),

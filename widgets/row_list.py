@@ -347,7 +347,7 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         states = (self.CURSOR,) if index == self._cursor else ()
         row, is_first = self.rows[index], line == 0
         is_marked = is_first and bool(self.marks) and self.key_of(row) in self.marks
-        bar = ("▌" if states else " ", "" if self.has_focus else "faint")
+        bar = ("▌" if states else " ", "" if self.has_focus else "muted")
         sign = self._painter.sign(row, is_marked=is_marked) if is_first else (" ", "")
         text = self._painter.line(row, line, width, self._places.lines)
         return Strip.join([self.strip((bar, sign), GUTTER, *states), self.strip(text, width - GUTTER, *states)])

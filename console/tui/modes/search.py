@@ -46,7 +46,7 @@ class SearchLine(Container):
     SearchLine > OneLine { width: 3; padding: 0 1; background: $panel; }
     SearchLine > Field { width: 1fr; }
     SearchLine.-trouble { height: auto; }
-    SearchLine > Trouble { display: none; dock: bottom; width: 100%; height: auto; }
+    SearchLine > Trouble { display: none; dock: bottom; width: 100%; height: auto; padding: 0 1; }
     SearchLine.-trouble > Trouble { display: block; }
     """
 
