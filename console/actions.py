@@ -52,7 +52,7 @@ def no_asking_back(context: ActionContext) -> str | None:
         return "this is not a request; m writes a message"
     if not row.is_open:
         return f"it was {row.state} already"
-    return None if context.may_answer(row) else f"only {safe_line(row.addressee, 40)} answers it"
+    return None if context.may_answer(row) else f"only {context.answerer(row)} answers it"
 
 
 def nothing_to_remark(context: ActionContext) -> str | None:

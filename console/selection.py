@@ -10,7 +10,8 @@ from types import MappingProxyType
 from msgspec import Struct
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
-from team_console.store.protocol.kinds import IN_WORDS, RESULTS, RequestKind
+from team_console.store.model.safe import safe_line
+from team_console.store.protocol.kinds import DECIDED_BY_LEAD, IN_WORDS, RESULTS, RequestKind
 from team_console.store.protocol.team_rules import may_answer
 from team_console.store.protocol.verdicts import Seen
 from team_console.store.views.needs import ItemPart, part_of
@@ -126,6 +127,10 @@ class ActionContext(Struct, frozen=True):
         """Return whether the actor is the one to answer the request (decision D17); the service judges again."""
         return may_answer(self.lead, actor=self.me, kind=row.kind, addressee=row.addressee)
 
+    def answerer(self, row: RequestRow) -> str:
+        """Return who is to answer the request, as safe text: for what the lead decides the lead of now."""
+        return safe_line(self.lead if row.kind in DECIDED_BY_LEAD else row.addressee, 40)
+
     def no_verdict_on(self, row: RequestRow) -> str | None:
         """Return why the request cannot be approved or rejected here; None when it can."""
         if not row.is_open:
@@ -135,7 +140,7 @@ class ActionContext(Struct, frozen=True):
         if self.pending.get(row.request_id, MESSAGE) != MESSAGE:
             return f"you decided it: {self.pending[row.request_id]}, not sent yet; U undoes it"
         if not self.may_answer(row):
-            return f"only {row.addressee} answers it"
+            return f"only {self.answerer(row)} answers it"
         if row.kind in IN_WORDS:
             return "it wants an answer, not a verdict"
         if row.kind in RESULTS:

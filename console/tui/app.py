@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, closing, nullcontext, suppress
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from time import monotonic
 from typing import Any, ClassVar
@@ -18,17 +18,16 @@ from team_console.console.tui.keys import KeyQueue
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.reader import StoreReader
+from team_console.console.tui.seat_presence import SeatPresence
 from team_console.console.tui.textual_fixes import PatientStylesheet, unbind, write_to_terminal
 from team_console.console.tui.themes import TERMINAL, THEMES, first_theme, native_colours
 from team_console.console.tui.words import ScreenState
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import TeamError
-from team_console.store.model.names import USER
 from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import asker_of
 from team_console.store.service.caller import Caller
-from team_console.store.service.waiting import announce_presence, human_present
+from team_console.store.service.waiting import human_present
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
@@ -75,7 +74,8 @@ class ConsoleApp(ContainedApp[int]):
             last=self.last_visit.read(),
         )
         self.main.situation = ScreenState(root=str(team.root or ""))
-        self.follower = StoreFollower(self, self.main, self.reader, self._notifier)
+        self.presence = SeatPresence(team, me, read_only=self.read_only)
+        self.follower = StoreFollower(self, self.main, self.reader, self._notifier, self.presence)
         self._keys = KeyQueue(self, super().on_event, self.frames)
         for theme in (*THEMES, *TERMINAL):
             self.register_theme(theme)
@@ -245,9 +245,9 @@ def run_console(
             # guard: seat-in-another-team
             seat = me or team.config().lead
             app = ConsoleApp(team, me=seat, read_only=read_only, reader=reader)
-            with announce_presence(team) if _may_answer(app, seat) else nullcontext():
+            with app.presence:
                 status = app.run_to_the_end()[1]
-            if app.next_team is None and not status and _may_answer(app, seat):
+            if app.next_team is None and not status and app.presence.may_answer:
                 _say_what_is_unanswered(team)
             opened.close()
             if app.next_team is None:
@@ -264,13 +264,3 @@ def _say_what_is_unanswered(team: Team) -> None:
         print(f"You left {counted(len(waiting), 'request')} unanswered.", file=sys.stderr)
         print("What also shows in the terminal of its session can be answered there, or for a minute", file=sys.stderr)
         print("in a console; everything else goes on as when no console is open.", file=sys.stderr)
-
-
-def _may_answer(app: ConsoleApp, me: str) -> bool:
-    """Return whether agents may count on whoever sits here: somebody who may write, and whom they ask."""
-    if app.read_only or app.team.obstacle():
-        return False
-    try:
-        return me in (USER, app.team.config().lead)
-    except TeamError:
-        return False

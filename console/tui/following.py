@@ -18,6 +18,7 @@ from team_console.console.tui.crash_guard import ContainedApp
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.reader import Pace, ReadResult, StoreReader
+from team_console.console.tui.seat_presence import SeatPresence
 from team_console.console.tui.words import ScreenState, reason_of
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
@@ -73,8 +74,16 @@ class StoreFollower:
         is_left: Whether the console is being left, so that nothing is read any more.
     """
 
-    def __init__(self, app: ContainedApp[Any], main: MainScreen, reader: StoreReader, notifier: Notifier) -> None:
+    def __init__(
+        self,
+        app: ContainedApp[Any],
+        main: MainScreen,
+        reader: StoreReader,
+        notifier: Notifier,
+        presence: SeatPresence,
+    ) -> None:
         self._app, self._main, self._reader, self._notifier = app, main, reader, notifier
+        self._presence = presence
         self._team = main.caller.team
         self.is_left = False
         self._pace = Pace()
@@ -225,6 +234,7 @@ class StoreFollower:
         """Show what was read, unless a later reading was shown already."""
         if not first and self._situation.reading is not None and reading.number < self._situation.reading.number:
             return
+        self._presence.follow(reading)
         now = self._team.clock()
         good = now if reading.fresh else self._situation.good_at
         self._learned(reading=reading, progress=None, failure="", looked_at=now, good_at=good)

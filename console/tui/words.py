@@ -292,7 +292,7 @@ def _place_in_settings(reason: Reason, snapshot: Snapshot | None) -> str:
 def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
     """Return the next step, or what is shown meanwhile."""
     old = {
-        State.UNREADABLE: "Nothing is written until it is repaired.",
+        State.UNREADABLE: "Nothing is written until it can be read again.",
         State.VANISHED: "Archives or the audit trail show that there was a queue.",
         State.STALE: "It is tried again." if situation.failure else "^l looks now.",
     }.get(reason.state)

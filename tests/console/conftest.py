@@ -282,14 +282,21 @@ async def opened(
 ) -> AsyncIterator[Desk]:
     """The console on `team`, once it has read it; at the end it has the defects `faults`, by default none."""
     app = ConsoleApp(team, me=me, read_only=read_only)
-    async with app.run_test(size=size, notifications=True) as pilot:
-        desk = Desk(app, pilot)
-        await desk.until(lambda: app.main.situation.reading is not None, "a first reading")
-        await desk.until(lambda: app.main.view is None or app.main.lists.shown_in_front is app.main.situation, "rows")
-        await pilot.pause()
-        yield desk
-        app.drafts.flush()
-        assert faults is None or [fault.kind for fault in app.faults.all] == list(faults)
+    with app.presence:
+        async with app.run_test(size=size, notifications=True) as pilot:
+            desk = Desk(app, pilot)
+            await desk.until(lambda: app.main.situation.reading is not None, "a first reading")
+            await desk.until(
+                lambda: app.main.view is None or app.main.lists.shown_in_front is app.main.situation, "rows"
+            )
+            await pilot.pause()
+            yield desk
+            app.drafts.flush()
+            assert faults is None or [fault.kind for fault in app.faults.all] == list(faults)
+
+
+def _shows_what_was_read(app: ConsoleApp) -> bool:
+    return app.main.view is None or app.main.lists.shown_in_front is app.main.situation
 
 
 def hand_in_plan(

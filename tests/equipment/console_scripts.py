@@ -5,10 +5,11 @@ A line is one of these; `$NAME` in it stands for what was kept:
 - `MEMBER: FUNCTION {ARGUMENTS}` calls a function of the service for a member; `NAME = ` before it keeps the id of the
   request or of the message that it makes. What another program does: `write {FIELDS}` puts a message into the queue,
   `rewrite ID {FIELDS}` changes the payload of one, `change ID {FIELDS}` the message itself.
-- `member NAME ROLE` puts somebody on the roster, `later SECONDS` moves the clock, `set NAME VALUE` the environment,
-  `patch MODULE.NAME NUMBER` a number of the code, `lines NAME NUMBER` keeps a text of so many lines, `editor OLD NEW`
-  says what the human's editor replaces (without words it fails), `config TEXT` writes the human's own settings, from
-  `keep-trail` on the team knows what it wrote, and `undeclared` is a team without a roster.
+- `member NAME ROLE` puts somebody on the roster, `lead NAME` makes that one the lead, `later SECONDS` moves the clock,
+  `set NAME VALUE` the environment, `patch MODULE.NAME NUMBER` a number of the code, `lines NAME NUMBER` keeps a text of
+  so many lines, `editor OLD NEW` says what the human's editor replaces (without words it fails), `config TEXT` writes
+  the human's own settings, from `keep-trail` on the team knows what it wrote, and `undeclared` is a team without a
+  roster.
 - `open` opens the console, at most `open 80x24 as NAME read-only`; another `open` closes it first. `leave` closes it
   as a human does, and `step-aside` is what an editor or ctrl+z does to it.
 - `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `together KEY ...` for keys that arrive at
@@ -22,8 +23,8 @@ Below it stands, indented, what must hold, or must come to hold:
 
 - words on the screen, those behind ` ... ` later than those before; with `detail: `, `toast: `, `form: `, `about: `
   (what a form is about), `changed: ` (what it says is new), `busy: `, `mode: `, `trail: `, `unread: `, `clipboard: `,
-  `left: ` (what is named when one leaves) or `draft PURPOSE: ` before them words of that; with `! ` before all of it,
-  words that do not stand there at that moment;
+  `left: ` (what is named when one leaves), `human: ` (what agents are told: `is there` or `is away`) or
+  `draft PURPOSE: ` before them words of that; with `! ` before all of it, words that do not stand there at that moment;
 - `rows: NUMBER` of the list, `pending: NUMBER` of what waits to be written, `by MEMBER: NUMBER` and `to MEMBER: NUMBER`
   of messages, `type TYPE: NUMBER` and `status STATUS: NUMBER` of messages of a type or status, which may have `*`;
 - `last PLACE: VALUE` and `last PLACE ~ WORDS` of the newest message.
@@ -48,6 +49,7 @@ from team_console.store.model.home import state_folder
 from team_console.store.model.message import new_record
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.waiting import human_present
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets.form import Excerpt
 from textual.events import Key
@@ -58,7 +60,20 @@ from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.places import found_at
 
 _DOORS = (requests, asking, sending, inbox)
-_PLACES = ("detail", "toast", "form", "about", "changed", "busy", "mode", "trail", "unread", "clipboard", "left")
+_PLACES = (
+    "detail",
+    "toast",
+    "form",
+    "about",
+    "changed",
+    "busy",
+    "mode",
+    "trail",
+    "unread",
+    "clipboard",
+    "left",
+    "human",
+)
 
 
 class ConsoleScript:
@@ -125,6 +140,8 @@ class ConsoleScript:
             config = self.team.config()
             agents = MappingProxyType({**config.agents, name: Agent(name, value or "member")})
             self.team._config = replace(config, agents=agents)
+        elif verb == "lead":
+            self.team._config = replace(self.team.config(), lead=name)
         elif verb == "editor":
             edited_by(self.environment, *shlex.split(rest))
         elif verb == "config":
@@ -202,7 +219,7 @@ class ConsoleScript:
     async def _holds(self, line: str, expected: str) -> None:
         """Wait until what is expected holds."""
         what, _, wanted = expected.removeprefix("! ").partition(": ")
-        is_elsewhere = what in _PLACES or what.startswith("draft ")
+        is_elsewhere = what in (*_PLACES, "human") or what.startswith("draft ")
         place, words = (what, wanted) if is_elsewhere else ("", expected.removeprefix("! "))
         if expected.startswith("! "):
             assert not self._stands(words, place), (line, expected)
@@ -230,6 +247,8 @@ class ConsoleScript:
         if place == "left":
             return "\n".join(self.left)
         desk, main = self.desk, self.desk.app.main
+        if place == "human":
+            return "is there" if human_present(self.team) else "is away"
         if place.startswith("draft "):
             return str(main.drafts.get(place.removeprefix("draft ")))
         if place in ("toast", "trail"):

@@ -1,0 +1,67 @@
+"""Whether agents may count on whoever sits at a console: announced while that is somebody who can answer them."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from threading import Lock, Thread
+from types import TracebackType
+from typing import Self
+
+from team_console.console.tui.reader import ReadResult
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import TeamError
+from team_console.store.model.names import USER
+from team_console.store.service.waiting import announce_presence
+
+
+class SeatPresence:
+    """Announces a human while the block runs and the readings of the team say that the human can answer agents.
+
+    The lead may become another one, and the right to write may go, while a console is open for days. A server takes
+    its time for such a change, so it is made in a thread; each in its turn.
+
+    Attributes:
+        may_answer: Whether agents may count on whoever sits here: somebody who may write, and whom they ask.
+    """
+
+    def __init__(self, team: Team, me: str, *, read_only: bool) -> None:
+        self._team, self._me, self._read_only = team, me, read_only
+        self.may_answer = False
+        self._is_open = self._is_announced = False
+        self._announced, self._turn = ExitStack(), Lock()
+
+    def __enter__(self) -> Self:
+        self._is_open = True
+        try:
+            self.may_answer = self._can_answer(self._team.config().lead, self._team.obstacle())
+        except TeamError:
+            self.may_answer = False
+        self._keep()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self._is_open = False
+        self._keep()
+
+    def follow(self, reading: ReadResult) -> None:
+        """Announce the human, or take that back, as the team was found; one that cannot be read changes nothing."""
+        if not reading.fresh:
+            return
+        # guard: who-cannot-answer-is-not-counted-on
+        may_answer = self._can_answer(reading.snapshot.config.lead, reading.obstacle)
+        if may_answer != self.may_answer:
+            self.may_answer = may_answer
+            Thread(target=self._keep, name="presence of the seat", daemon=True).start()
+
+    def _can_answer(self, lead: str, obstacle: str) -> bool:
+        return not (self._read_only or obstacle) and self._me in (USER, lead)
+
+    def _keep(self) -> None:
+        """Be announced, or not any more, as it is wanted by now."""
+        with self._turn:
+            is_wanted = self._is_open and self.may_answer
+            if is_wanted and not self._is_announced:
+                self._announced.enter_context(announce_presence(self._team))
+            elif self._is_announced and not is_wanted:
+                self._announced.close()
+            self._is_announced = is_wanted
