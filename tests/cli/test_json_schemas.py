@@ -12,9 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 from team_console.console.cli.main import VERBS
 from team_console.console.cli.tools import result_schemas
 from team_console.console.results import RESULTS
-from team_console.store.backends.open import open_team
-from team_console.store.service.asking import ask_permission
-from team_console.store.service.caller import Caller
 
 from tests.equipment.command_line import CommandLine, Result, next_line
 from tests.equipment.scripts import Script, values
@@ -59,16 +56,10 @@ class Day(Script):
         result = super().run(line)
         printed = values(result)
         refused = any(value.get("success") is False and "error" in value for value in printed)
-        verb = line.partition(": ")[2].split()[0]
-        self.printed.setdefault("error" if refused else verb, []).extend(printed)
+        if printed:
+            verb = line.partition(": ")[2].split()[0]
+            self.printed.setdefault("error" if refused else verb, []).extend(printed)
         return result
-
-    def ask_permission(self) -> None:
-        """Ask for a permission as a hook does."""
-        team = open_team(str(self.command.folder))
-        receipt = ask_permission(Caller(team, "a1"), tool="Bash", input={"command": "ls"})
-        team.close()
-        self.kept["permission"] = {"request_id": receipt.request_id}
 
     def watch(self, verb: str, *arguments: str, meanwhile: str = "") -> None:
         """Keep the first line of a verb that goes on until it is ended; once it says that it is there, do something."""
@@ -82,8 +73,6 @@ class Day(Script):
 def test_what_a_verb_prints_is_of_its_type(elsewhere: CommandLine) -> None:
     day = Day(elsewhere)
     for line in DAY:
-        if "permission.request_id" in line and "permission" not in day.kept:
-            day.ask_permission()
         if line and not line.startswith("#"):
             day.run(line)
     day.watch("watch", meanwhile="$ ceo: send --to a1 --summary 'Something new for you today' --content x")

@@ -45,7 +45,8 @@ def found_at(value: Any, place: Sequence[str]) -> Any:
         return found_at(value.get(first), rest)
     if isinstance(value, Sequence):
         named = (each for name in _NAMES for each in value if str(getattr(each, name, "")) == first)
-        return found_at(value[int(first)] if first.isdigit() else next(named, None), rest)
+        at_number = value[int(first) : int(first) + 1] if first.isdigit() else ()
+        return found_at(next(iter(at_number or named), None), rest)
     return found_at(getattr(value, first), rest)
 
 

@@ -4,10 +4,12 @@
 belongs to BOUND, and what stands behind ` << ` is its standard input. Before it, `NAME = ` keeps what was printed:
 NAME.FIELD, in a longer text {NAME.FIELD}, is a field of that, or of the first message or request in it.
 `! MEMBER: EVENT {CHANGES}` is an event that a real client sent (`proofs/clients/data`), told to the hook of the
-member's session; `MEMBER/2` is another session of it, and a field that is null is left out. `write FILE TEXT`,
-`append FILE TEXT`, `replace FILE OLD NEW`, `sh COMMAND` (which finds `scenes/files` at $FILES) and, in a database,
-`sql PLACE STATEMENT` are what another program does, and `holds FILE TEXT` is what it finds. Below a command stands,
-indented, what must hold:
+member's session; `MEMBER/2` is another session of it, and a field that is null is left out. `NAME = ? MEMBER: COMMAND`
+asks, as a client does, whether a command may run. `write FILE TEXT`, `append FILE TEXT`, `replace FILE OLD NEW`,
+`sh COMMAND` (which finds `scenes/files` at $FILES) and, in a database, `sql PLACE STATEMENT` are what another program
+does, and `holds FILE TEXT` is what it finds; `take ID` takes a message out of the queue, and `chain RECORD` puts one
+into it, and the human's yes by it onto the trail. `signs` makes the team one of signed verdicts. Below a command
+stands, indented, what must hold:
 
 - of JSON, which a hook says, too, `PLACE: VALUE` and `PLACE ~ WORDS` (which are in it); a place is names and numbers
   with dots, `*` is each; of a hook that says nothing, `nothing`; a statement gives the `rows` that it finds;
@@ -27,14 +29,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+from team_console.store.backends.open import QUEUE_NAME, open_team
+
+from tests.equipment.asking import ask
 from tests.equipment.command_line import CommandLine, Result
 from tests.equipment.places import found_at
+from tests.equipment.signed_teams import Files
+from tests.equipment.signing_keys import sign_verdicts
 from tests.equipment.statements import execute
 
 _DATA = Path(__file__).parents[1] / "proofs" / "clients" / "data" / "hook_inputs.json"
 CAPTURED: Mapping[str, Mapping[str, Any]] = json.loads(_DATA.read_text(encoding="utf-8"))
 """Events of the real programs, with neutral paths and names."""
 _FILES = Path(__file__).parents[1] / "scenes" / "files"
+_CHANGES = ("write", "append", "replace", "holds", "take", "chain", "signs")
 _FIELD = re.compile(r"\{((\w+)\.[\w.-]+)\}")
 
 
@@ -56,7 +65,7 @@ class Script:
             if not line or line.startswith("#"):
                 continue
             line = self._filled(line)
-            if line.partition(" ")[0] in ("write", "append", "replace", "holds"):
+            if line.partition(" ")[0] in _CHANGES:
                 self._change(*(word.replace("\\n", "\n") for word in shlex.split(line)))
                 continue
             result = self.run(line)
@@ -88,6 +97,8 @@ class Script:
         actor, _, words = words.partition(": ")
         if sort == "!":
             return self._tell(actor, words)
+        if sort == "?":
+            return self._ask(name, actor, words)
         actor, _, bound = actor.partition("@")
         arguments = [self.value(word) for word in shlex.split(words)]
         given = ["--json"] if sort == "$" else []
@@ -117,12 +128,31 @@ class Script:
         told = {key: value for key, value in event.items() if value is not None}
         return self.command("hook", stdin=json.dumps(told), env=env)
 
+    def _ask(self, name: str, member: str, command: str) -> Result:
+        """Ask for a permission as the hook of a client does."""
+        team = open_team(str(self.command.folder))
+        self.kept[name] = {"request_id": ask(team, {"command": command}, by=member)}
+        team.close()
+        return Result(0, "", "")
+
     def _filled(self, text: str) -> str:
         """The text with fields of what was kept in place of their names in braces."""
         return _FIELD.sub(lambda found: self.value(found[1]) if found[2] in self.kept else found[0], text)
 
-    def _change(self, verb: str, file: str, text: str, new: str = "") -> None:
+    def _change(self, verb: str, file: str = "", text: str = "", new: str = "") -> None:
         path = self.command.folder / file
+        if verb == "signs":
+            sign_verdicts(self.command.folder)
+            return
+        if verb in ("take", "chain"):
+            queue = self.command.folder / QUEUE_NAME
+            messages = yaml.safe_load(queue.read_text("utf-8"))["messages"]
+            kept = [message for message in messages if message["message_id"] != file]
+            if verb == "chain":
+                kept.append(yaml.safe_load(file))
+                Files(self.command.folder).trail(kept[-1])
+            queue.write_text(yaml.safe_dump({"messages": kept}, sort_keys=False), "utf-8")
+            return
         if verb == "holds":
             assert text in path.read_text("utf-8"), (file, text)
             return

@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.checks import problems_of
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service import agents, requests, sending
 from team_console.store.service.agents import hold
@@ -99,26 +98,3 @@ def test_a_request_held_by_a_process_that_died_is_free_again_after_its_time(cloc
     assert refused(team, lambda: approve(team, request_id)).code is Code.STORE_LOCKED
     clock.advance(71)
     approve(team, request_id)
-
-
-def test_a_course_correction_goes_to_the_scrum_master(sprint: MemoryTeam) -> None:
-    agents.trigger_course_correction(Caller(sprint, MASTER), user_input="Drop the report story")
-    [stored] = sprint.snapshot().messages
-    read = parse_message(stored)
-    assert (stored.recipients, read.name, problems_of(read)) == (("scrum-master",), "CC_TRIGGER", ())
-    assert (read.body["reason"], read.body["user_input"]) == ("user_request", "Drop the report story")
-
-
-@pytest.mark.parametrize(
-    ("actor", "options", "code"),
-    [
-        (MASTER, {"user_input": " "}, Code.MISSING_CONTENT),
-        (MASTER, {"user_input": "x" * 2001}, Code.INVALID_FIELD),
-        (SLAVE, {"user_input": "x"}, Code.NOT_PERMITTED),
-    ],
-)
-def test_a_course_correction_that_cannot_be_right_is_refused(
-    sprint: MemoryTeam, actor: str, options: dict[str, Any], code: Code
-) -> None:
-    call = lambda: agents.trigger_course_correction(Caller(sprint, actor), **options)  # noqa: E731
-    assert refused(sprint, call).code is code

@@ -7,10 +7,11 @@ A story begins with its promise. A line is one of these; `$NAME` stands for the 
   sends that kind with the body of the source, in which further fields are changed, `grant` and `recall` are those of a
   grant, `have` and `end` ask for an agent and for its end, `stop` agrees to stop or gives a reason not to, `treat` does
   something about messages by their ids, `stops` are those of each agent, `thread` gives the `turns` of a conversation,
-  and `foresee` the `notes` of what an approval would do.
+  and `foresee` the `notes` of what an approval would do; `scopes` are those of
+  the grants that run, and `send_many` sends so many messages.
 - `on STORE ...` says which stores it is told on, if not in memory; `later SECONDS` lets time pass, `write {FIELDS}`
-  puts a message into the queue as another program does, `members {NAME: ROLE}` puts more of them on the roster, and
-  `leave NAME` takes them off.
+  puts a message into the queue as another program does, `members {NAME: ROLE}` puts more of them on the roster, in
+  place of a role perhaps with other FIELDS, and `leave NAME` takes them off.
 
 Below it stands, indented, as in the stories of views, what comes of it: fields of what the call gave, or of its error,
 whose `code` says that it is refused; else rows of what the lead sees, messages of the `queue`, or lines of the `trail`,
@@ -28,10 +29,13 @@ from typing import Any
 
 import pytest
 import yaml
+from msgspec import convert
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import from_record
+from team_console.store.protocol.grants import scope_in
+from team_console.store.protocol.remarks import Remark
 from team_console.store.service import (
     agents,
     asking,
@@ -46,6 +50,7 @@ from team_console.store.service import (
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.decision import Decision
 from team_console.store.service.grants import recall_grant, start_grant, trial_of
+from team_console.store.service.running_grants import in_force
 from team_console.store.settings.team_config import Agent
 from team_console.store.views.conversation import gather_thread, turns_of
 from team_console.store.views.history import HistoryPage
@@ -93,9 +98,16 @@ class Acts:
         return sending.send(caller, to=to, type=kind, payload=payload)
 
     @staticmethod
-    def ask_back(caller: Caller, request_id: str, content: str | None) -> Receipt:
+    def ask_back(caller: Caller, request_id: str, content: str = "", remarks: Sequence[Remark] = ()) -> Receipt:
         """Ask the asker something about a request."""
-        return requests.decide(caller, Decision(request_id, None, content or None, asks_back=True))
+        return requests.decide(
+            caller, Decision(request_id, None, content or None, remarks=tuple(remarks), asks_back=True)
+        )
+
+    @staticmethod
+    def send_many(caller: Caller, number: int, to: str) -> Receipt:
+        """Send so many messages; what came of the last."""
+        return [sending.send(caller, to=to, summary="one two three four five", content="x") for _ in range(number)][-1]
 
     @staticmethod
     def grant(caller: Caller, of: Sequence[str], hours: int | None = None, uses: int | None = None) -> Receipt:
@@ -146,6 +158,11 @@ class Acts:
         return SimpleNamespace(notes=requests.foresee(caller.team.snapshot(), **given))
 
     @staticmethod
+    def scopes(caller: Caller) -> object:
+        """Look at the `scopes` of the grants that run."""
+        return SimpleNamespace(scopes=[scope_in(one.grant).words for one in in_force(caller.team.snapshot())])
+
+    @staticmethod
     def recall(caller: Caller, grant: str) -> object:
         """End a grant."""
         return recall_grant(caller, grant)
@@ -178,7 +195,9 @@ class Teller:
         given = yaml.safe_load(brace + fields) if brace else {}
         member, sign, function = words.partition(": ")
         if words == "members":
-            return members.add_members(lead(self.team), [Agent(name, role=role) for name, role in given.items()])
+            roles = {name: more if isinstance(more, dict) else {"role": more} for name, more in given.items()}
+            added = [convert({"name": name, **roles[name]}, Agent) for name in roles]
+            return members.add_members(lead(self.team), added)
         if words.startswith("leave "):
             return members.remove_members(lead(self.team), words.split()[1:])
         if words == "write":
@@ -188,6 +207,8 @@ class Teller:
             self.clock.advance(float(words.removeprefix("later ")))
             return None
         self.clock.advance(1)
+        if "remarks" in given:
+            given["remarks"] = convert(given["remarks"], list[Remark])
         act = next(getattr(door, function) for door in _DOORS if hasattr(door, function))
         try:
             made = act(Caller(self.team, member, wait=2.0), **given)
