@@ -11,7 +11,8 @@ another type than a method names is `INVALID_FIELD`. Besides what the methods na
 `STORE_FAILED` when writing failed, with the store as it was before.
 
 Methods block. In a program with an event loop call them in a thread: `await asyncio.to_thread(agent.receive, wait=30)`.
-Use an `AgentClient` from one thread at a time; any number of them, in threads or processes, can be on one team.
+Use an `AgentClient` from one thread at a time; any number of them, in threads or processes, can be on one team. One
+that was made before a fork works on both sides of it. After `close` every method but `close` raises `USAGE`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from types import TracebackType, UnionType
 from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.errors import Code, TeamError
@@ -89,10 +91,10 @@ class Request:
         receipt: What writing it did, with its warnings; None when it was not made here.
     """
 
-    def __init__(self, caller: Caller, request_id: str, receipt: Receipt | None = None) -> None:
+    def __init__(self, agent: AgentClient, request_id: str, receipt: Receipt | None = None) -> None:
         self.request_id = request_id
         self.receipt = receipt
-        self._caller = caller
+        self._agent = agent
 
     def look(self) -> RequestRow:
         """Return the request as it stands, without waiting: `state`, `is_open`, `is_approved`, `reason`,
@@ -103,7 +105,8 @@ class Request:
         """
         from team_console.store.views.verdicts import verdict_of  # views, which who only writes needs not
 
-        return verdict_of(self._caller.team, self.request_id, me=self._caller.actor)
+        caller = self._agent._caller
+        return verdict_of(caller.team, self.request_id, me=caller.actor)
 
     @_takes_what_it_names
     def wait(self, timeout: float | None = None) -> RequestRow | None:
@@ -123,10 +126,11 @@ class Request:
         from team_console.store.views.verdicts import await_verdict, mark_verdict_read
 
         asked = self.receipt.messages[0] if self.receipt is not None else None
-        outcome = await_verdict(self._caller.team, self.request_id, timeout=timeout, me=self._caller.actor, asked=asked)
+        caller = self._agent._caller
+        outcome = await_verdict(caller.team, self.request_id, timeout=timeout, me=caller.actor, asked=asked)
         if outcome.is_open:
             return None
-        mark_verdict_read(self._caller, outcome.verdict)
+        mark_verdict_read(caller, outcome.verdict)
         return outcome
 
 
@@ -171,8 +175,11 @@ def join_team(
         TeamError: `TEAM_NOT_FOUND`, `INVALID_NAME`.
     """
     name = check_name(name, field="name")
-    team = open_team(None if location is None else os.fspath(location), read_only=read_only)
-    return AgentClient(team, name, lock_wait=lock_wait)
+    given = None if location is None else os.fspath(location)
+    team = open_team(given, read_only=read_only)
+    if team.root is not None:  # a forked process may stand in another folder
+        given = team.location
+    return AgentClient(team, name, lock_wait=lock_wait, reopen=partial(open_team, given, read_only=read_only))
 
 
 class AgentClient:
@@ -183,11 +190,16 @@ class AgentClient:
         location: The team, as `-t` takes it.
     """
 
-    def __init__(self, team: Team, name: str, *, lock_wait: float = 10.0) -> None:
-        self._caller = Caller(team, name, lock_wait)
+    def __init__(
+        self, team: Team, name: str, *, lock_wait: float = 10.0, reopen: Callable[[], Team] | None = None
+    ) -> None:
+        """Act on `team`; `reopen` opens it once more, for a process that was forked from this one."""
+        self._callers = [Caller(team, name, lock_wait)]
         self.name = name
         self.location = team.location
-        self._team = team
+        self._reopen = reopen
+        self._process = os.getpid()
+        self._is_closed = False
 
     def __enter__(self) -> AgentClient:
         return self
@@ -197,7 +209,26 @@ class AgentClient:
 
     def close(self) -> None:
         """Release what the team holds open. What was received with a lease stays leased until the lease ends."""
-        self._team.close()
+        self._callers[-1].team.close()
+        self._is_closed = True
+
+    @property
+    def _caller(self) -> Caller:
+        """Who acts on which team, as the service takes it.
+
+        Raises:
+            TeamError: `USAGE` after `close`.
+        """
+        # guard: closed-client-refused
+        if self._is_closed:
+            raise TeamError(Code.USAGE, f"this client of {self.name} is closed", "Join once more: join_team(...)")
+        # guard: team-per-process
+        if self._process != os.getpid() and self._reopen is not None:
+            # A thread of the other process may have been in the middle of anything there, with a lock that nobody here
+            # gives back. The team of before is kept: its end would end what the other process has open.
+            self._callers.append(replace(self._callers[-1], team=self._reopen()))
+            self._process = os.getpid()
+        return self._callers[-1]
 
     @_takes_what_it_names
     def send(
@@ -288,7 +319,7 @@ class AgentClient:
 
         if not 0 <= wait <= LONGEST_WAIT:
             raise TeamError(Code.INVALID_FIELD, f"wait: {wait} is not a number of seconds", "Give 30, for example.")
-        return wait_for_messages(self._caller, take, timeout=wait)
+        return wait_for_messages(self._caller, partial(self._unless_closed, take), timeout=wait)
 
     @_takes_what_it_names
     def peek(self, *, limit: int | None = None, type: str | None = None, delivered: bool = False) -> Received:
@@ -327,7 +358,7 @@ class AgentClient:
         Raises:
             TeamError: `INVALID_FIELD` when the attachment is missing or was altered.
         """
-        attached = attached_content(self._team, message)
+        attached = attached_content(self._caller.team, message)
         return message.content if attached is None else attached
 
     @_takes_what_it_names
@@ -356,7 +387,8 @@ class AgentClient:
         """
         from team_console.store.views.status import status_json, view_of_team
 
-        return status_json(view_of_team(self._team, self._team.snapshot(), me=self.name), self._team)
+        team = self._caller.team
+        return status_json(view_of_team(team, team.snapshot(), me=self.name), team)
 
     @_takes_what_it_names
     def submit_plan(
@@ -476,7 +508,7 @@ class AgentClient:
 
         Nothing is looked up yet; an id that no request has is refused by `Request.look` and `Request.wait`.
         """
-        return Request(self._caller, request_id)
+        return Request(self, request_id)
 
     @_takes_what_it_names
     def approve(
@@ -550,11 +582,16 @@ class AgentClient:
         request_id, seen = _as_seen(request)
         return requests.reject(self._caller, request_id=request_id, reason=reason, suggest=suggest, seen=seen)
 
+    def _unless_closed(self, take: Callable[[Caller], Received], caller: Caller) -> Received:
+        """Take; a wait that goes on in another thread when the client is closed takes nothing that nobody would get."""
+        return take(replace(self._caller, wait=caller.wait))
+
     def _view(self) -> View:
         # The views cost as much at the start as all writing does; an agent that only works off its inbox needs none.
         from team_console.store.views.status import view_of_team
 
-        return view_of_team(self._team, inbox.readable(self._team.snapshot()), me=self.name)
+        team = self._caller.team
+        return view_of_team(team, inbox.readable(team.snapshot()), me=self.name)
 
     def _requested(self, receipt: Receipt) -> Request:
-        return Request(self._caller, receipt.request_id or receipt.messages[0].message_id, receipt)
+        return Request(self, receipt.request_id or receipt.messages[0].message_id, receipt)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
+import signal
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from team_console.store.api import AgentClient, Code, Receipt, RequestState, TeamError, join_team
 from team_console.store.backends.open import open_team
+from team_console.store.model.clock import utc_now
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import clear
 from team_console.store.settings.team_config import TeamConfig
@@ -224,3 +231,66 @@ def test_a_wait_that_is_no_number_is_refused(join: Join) -> None:
     request = join("task-manager").submit_plan("1. Go")
     with pytest.raises(TeamError):
         request.wait(float("nan"))
+
+
+def test_a_closed_client_does_nothing(join: Join) -> None:
+    agent, lead = join("task-manager"), join("ceo")
+    lead.send("task-manager", "?", summary=SUMMARY)
+    plan = agent.submit_plan("1. Export the rows")
+    agent.close()
+    agent.close()
+    acts: list[Callable[[], object]] = [
+        *(agent.receive, agent.peek, agent.roster, agent.status, agent.requests, plan.look, plan.wait),
+        partial(agent.receive, wait=0),
+        partial(agent.send, "ceo", "Done.", summary=SUMMARY),
+        partial(agent.ask_question, "Which format?"),
+        partial(agent.withdraw, plan, reason="not needed"),
+    ]
+    assert {refusal(act).code for act in acts} == {Code.USAGE}
+    assert [message.content for message in join("task-manager").receive().messages] == ["?"]
+
+
+def test_a_wait_of_a_client_that_is_closed_meanwhile_takes_nothing(join: Join, aside: ThreadPoolExecutor) -> None:
+    agent = join("task-manager")
+    waiting = aside.submit(refusal, partial(agent.receive, wait=60))
+    agent.close()
+    join("ceo").send("task-manager", "?", summary=SUMMARY)
+    assert waiting.result().code is Code.USAGE
+    assert len(join("task-manager").receive().messages) == 1
+
+
+def test_a_client_works_in_a_process_that_was_forked_in_the_middle_of_a_look(location: str) -> None:
+    begun, over = threading.Event(), threading.Event()
+
+    def clock() -> datetime:
+        if threading.current_thread() is looking:
+            begun.set()
+            over.wait(60)
+        return utc_now()
+
+    team = open_team(location, clock=clock)
+    looking = threading.Thread(target=team.snapshot, daemon=True)
+    with AgentClient(team, "ceo", reopen=partial(open_team, location)) as lead:
+        looking.start()
+        assert begun.wait(60)
+        child = os.fork()
+        if not child:
+            signal.alarm(10)  # for whoever waits for ever
+            os._exit(_sent(lead) and not lead.requests())
+        over.set()
+        looking.join()
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        is_sent = not location.endswith(".db")  # SQLite does not bear it, so it is refused
+        assert status == is_sent
+        lead.send("task-manager", "!", summary=SUMMARY)
+        with join_team(location, "task-manager") as agent:
+            assert {message.content for message in agent.receive().messages} == {"!", *(["?"] if is_sent else [])}
+
+
+def _sent(lead: AgentClient) -> bool:
+    try:
+        return len(lead.send("task-manager", "?", summary=SUMMARY).messages) == 1
+    except TeamError as error:
+        if error.code is Code.STORE_FAILED and "was forked" in error.message:
+            return False
+        os._exit(3)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from team_console.console.cli.main import run
 from team_console.store.api import join_team
-from team_console.store.backends.open import QUEUE_NAME
+from team_console.store.backends.open import QUEUE_NAME, open_team
 from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.sql.rows import NOTE_KEY, Row, RowEntry, new_row, read_row
 from team_console.store.backends.sql.schema import VERSION
@@ -241,7 +241,7 @@ def test_one_that_is_stored_as_another_is_not_taken_for_it(empty_place: str) -> 
                 "ceo", request_id.encode("unicode_escape").decode(), summary=NOTE, payload={"request_id": request_id}
             )
         lead.receive()
-        with lead._team.transaction(actor="ceo", action="look", wait=5.0) as tx:
+        with closing(open_team(empty_place)) as team, team.transaction(actor="ceo", action="look", wait=5.0) as tx:
             threads = [tx.thread(HOSTILE[which]) for which in ("nul", "its picture")]
     assert [[message.request_id for message in thread] for thread in threads] == [
         [HOSTILE["nul"]],

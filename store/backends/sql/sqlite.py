@@ -193,6 +193,12 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         file = _identity(self.path)
         if file is None:
             raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
+        self._refuse_forked(file)
+        connection = self._connected(file)
+        _IN_USE.add(connection)
+        return connection
+
+    def _connected(self, file: tuple[int, int]) -> SqliteConnection:
         wait = self.look_wait
         if self.looks_only:
             # guard: look-keeps-the-log
@@ -222,6 +228,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
             with suppress(OSError):
                 _lock_shared(self._held, fcntl.F_RDLCK)
         connection.close()
+        _IN_USE.discard(connection)
         if connection.is_kept:
             _LOOKERS.leave(connection.file)
 
@@ -282,6 +289,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         self, connection: Connection, line: AuditRow | None = None, ids: Iterable[str] = (), *, wait: float = 0.0
     ) -> None:
         """Durable when this returns: the log is synced at every commit."""
+        self._refuse_forked(connection.file)
         self._refuse_lost(connection, "nothing was written")
         connection.change("COMMIT")
         outcome = "whether the change is in the new file is not known; repeat it with the same id"
@@ -349,6 +357,18 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         real = os.path.realpath(self.path)
         taken = {f"{real}-{kind} (deleted)" for kind in ("wal", "shm")}
         return next((link.removesuffix(" (deleted)") for link in _open_files() if link in taken), "")
+
+    def _refuse_forked(self, file: tuple[int, int] | None) -> None:
+        """Refuse a database that another thread, or the very transaction, used when this process was forked.
+
+        Raises:
+            TeamError: `STORE_FAILED`.
+        """
+        # guard: database-in-use-not-forked
+        if file in _INHERITED:
+            text = f"{self.location} was in use when this process was forked, so it cannot be used here"
+            hint = "Start processes by other means (multiprocessing: spawn), or while no thread uses the team."
+            raise TeamError(Code.STORE_FAILED, text, hint)
 
     def _refuse_lost(self, connection: Connection, outcome: str, **facts: bool) -> None:
         """Refuse to write into files that others do not see.
@@ -441,7 +461,18 @@ class _Lookers:
 
 
 _LOOKERS = _Lookers()
-os.register_at_fork(after_in_child=_LOOKERS.forget)
+_IN_USE: set[SqliteConnection] = set()
+"""The connections of all threads. In a forked process they stay open: to close one there takes away the others' log."""
+_INHERITED: set[tuple[int, int]] = set()
+"""The databases that were in use when this process was forked: SQLite takes the other's locks on them for ours."""
+
+
+def _begin_after_fork() -> None:
+    _LOOKERS.forget()
+    _INHERITED.update(connection.file for connection in _IN_USE if connection.file is not None)
+
+
+os.register_at_fork(after_in_child=_begin_after_fork)
 
 
 def _open_to_look(path: Path, wait: float) -> sqlite3.Connection:
