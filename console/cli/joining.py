@@ -20,6 +20,7 @@ from team_console.console.clients.session_files import EACH
 from team_console.console.clients.table import PROGRAMS, running_sessions
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.backends.open import OWN_FOLDER, nearest_team
+from team_console.store.model.errors import TeamError
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 
@@ -126,7 +127,12 @@ def _join_new_team(call: Call, project: Path, *, write: bool) -> int:
     if write:
         call.options.team = str(place)
         name = make_team(place, project)
-        return _finish(call, _join(call, project, write=True), _words_of_team(call, name, place, ""))
+        try:
+            done = _join(call, project, write=True)
+        except TeamError:
+            shutil.rmtree(place, ignore_errors=True)  # made a moment ago, and nobody is in it
+            raise
+        return _finish(call, done, _words_of_team(call, name, place, ""))
     with TemporaryDirectory() as elsewhere:
         call.options.team = elsewhere
         name = make_team(Path(elsewhere), project)

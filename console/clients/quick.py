@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 
 from team_console.console.clients.client_process import has_waker
 from team_console.console.clients.session_files import (
+    AFTER,
     ALLOWED,
     ASKED,
     HANDED,
@@ -82,11 +83,11 @@ def _are_settled(marks: Look, at: float) -> bool:
     return all(time_ns / 1e9 <= at - (_TICK_OF_FILES if time_ns % 10**9 else 2.0) for time_ns in times)
 
 
-def has_changed(look: Look, now: float) -> bool:
+def has_changed(look: Look) -> bool:
     """Return whether something may wait for the clients of the look that did not when it was made."""
     places, at = look["places"], look["at"]
     if not places:
-        return not 0 <= now - at < _SERVER_PATIENCE
+        return not 0 <= time.time() - at < _SERVER_PATIENCE
     if _has_files(places.get("drop", "")):
         return True
     # guard: unsettled-marks-not-trusted
@@ -121,7 +122,6 @@ def _is_anybody_there(look: Look, prefix: str, *, locked: bool) -> bool | None:
 
 # Quick answer to an event: what follows from most is known before anything heavy is imported.
 
-_AFTER_TOOLS = frozenset({"PostToolUse", "PostToolUseFailure"})
 _STATE_AFTER = {
     "SessionStart": "started",
     "UserPromptSubmit": "working",
@@ -153,7 +153,7 @@ def _needs_nothing(call: Invocation, files: SessionFiles) -> bool:
         return not files.names(ALLOWED) and not _is_asked_for(call, files)
     if name in _TEAMMATE_AFTER:
         return not _concerns_teammate(name, data, files) and not files.names(ASKED)
-    if name not in _AFTER_TOOLS and name != "PermissionRequest":
+    if name not in AFTER and name != "PermissionRequest":
         return True
     look = look_of(call, files)
     if look is None or _is_anybody_there(look, "asker-", locked=False):  # one that is gone and took nothing back
@@ -166,7 +166,7 @@ def _needs_nothing(call: Invocation, files: SessionFiles) -> bool:
         return True
     if files.names(REFUSED):
         files.remove(_refused_file(data))
-    if look["urgent"] or files.names(HANDED) or files.names(ASKED) or has_changed(look, time.time()):
+    if look["urgent"] or files.names(HANDED) or files.names(ASKED) or has_changed(look):
         return False
     files.take(passed_file(data.get("tool_name"), data.get("tool_input"), data.get("agent_id")))
     return True
@@ -181,7 +181,7 @@ def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
     if name == "SessionEnd" and (RECORDED in kept or STATE not in kept or call.has_own_name):
         return None
     # guard: changed-store-is-opened
-    if has_changed(look, time.time()) or _is_anybody_there(look, "asker-", locked=False) is not False:
+    if has_changed(look) or _is_anybody_there(look, "asker-", locked=False) is not False:
         return None
     if name != "SessionEnd" and look["needs_waker"] and not has_waker(files):
         return None

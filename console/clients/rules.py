@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -41,7 +42,14 @@ _COMMANDS = {
         rm, rmdir, unlink, shred, srm, trash, trash-put, gio trash, rimraf, find -delete
         git rm, git clean, git reset --hard, git branch -D, git branch --delete --force
         git branch -d -f, git branch -d --force, git branch --delete -f
-        git worktree remove, git stash drop, git stash clear
+        git worktree remove, git stash drop, git stash clear, Remove-Item, remove-item, del
+    """),
+    "settings and hooks": _commands("""
+        team-console join, team-console leave, team-console member
+        claude mcp add, claude mcp add-json, claude mcp remove, claude config set
+        claude plugin install, claude plugin enable, claude plugin disable, claude plugin uninstall
+        codex mcp add, codex mcp remove, qwen mcp add, qwen mcp remove
+        git config core.hooksPath, git config set core.hooksPath, pre-commit install
     """),
     "network": _commands("curl, wget, ssh, scp, sftp, rsync, nc, ncat, socat, telnet, ftp, lftp, http"),
 }
@@ -155,12 +163,15 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
     tool, given = str(data.get("tool_name")), data.get("tool_input")
     given, folder = given if isinstance(given, dict) else {}, str(data.get("cwd") or project)
     text = next((given[key] for key in ("command", "input") if isinstance(given.get(key), str)), "")
+    words = given.get("command")
+    if isinstance(words, list):  # as some clients name a program and what it is called with
+        text = shlex.join(map(str, words))
     edited = [given[key] for key in ("file_path", "notebook_path") if isinstance(given.get(key), str)]
     edited += _PATCHED.findall(text) if tool == "apply_patch" else []
     is_edit = tool.endswith("Edit") or tool in ("Write", "apply_patch")
     paths = [_real(folder, path) for path in edited if is_edit]
     # guard: every-shell-of-a-client
-    is_shell = isinstance(given.get("command"), str) and tool != "apply_patch" and not tool.startswith("mcp__")
+    is_shell = isinstance(words, str | list) and tool != "apply_patch" and not tool.startswith("mcp__")
     commands = commands_in(text, folder) if is_shell else []
 
     def falls_under(rule: str) -> bool:
@@ -170,8 +181,10 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
             return tool.startswith("mcp__") and not tool.startswith(_OURS)
         if rule == "outside the project":
             return any(_is_outside(path, project) for path in (*paths, *_written(commands, project)))
-        if rule == "settings and hooks":
-            return any(_is_guarded(path, project) for path in (*paths, *_written(commands, project)))
+        if rule == "settings and hooks" and any(
+            _is_guarded(path, project) for path in (*paths, *_written(commands, project))
+        ):
+            return True
         if rule == "network" and any(
             found.words[0] == WRITES_FILE and found.words[1].startswith(_SOCKETS) for found in commands
         ):

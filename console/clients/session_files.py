@@ -174,10 +174,12 @@ def name_of(session: str) -> str | None:
 def sweep() -> None:
     """Remove files, records and names of sessions that were killed more than `MOST_DAYS` days ago."""
     oldest = time.time() - MOST_DAYS * 86_400
-    for base in map(own_folder, ("sessions", "runs", "named")):
+    for kind in ("sessions", "runs", "named"):
+        # A session that goes on keeps the name that it was given once.
+        going_on = {name[:-9] for name in SessionFiles(own_folder("sessions")).names("")} if kind == "named" else ()
         try:
-            for entry in os.scandir(base):
-                if entry.stat(follow_symlinks=False).st_mtime < oldest:
+            for entry in os.scandir(own_folder(kind)):
+                if entry.name not in going_on and entry.stat(follow_symlinks=False).st_mtime < oldest:
                     (_remove_folder if entry.is_dir(follow_symlinks=False) else os.unlink)(entry.path)
         except OSError:
             continue

@@ -39,7 +39,7 @@ from team_console.console.clients.shell_values import (
     Variables,
     use_of,
 )
-from team_console.console.clients.shell_walk import READS_FILE, SETS_EACH, CommandInText, TextWalk
+from team_console.console.clients.shell_walk import BRACES, READS_FILE, SETS_EACH, CommandInText, TextWalk
 
 _DEEPEST = 8
 """Texts within texts, functions within functions, wrappers within wrappers that are followed."""
@@ -51,7 +51,6 @@ _TAKE_NO_ASSIGNMENT = frozenset(("builtin", "command", "eval"))
 """Programs for which a word with an equals sign is part of a text, or of another command."""
 _COMMAND_ENDS = re.compile(r"[;|&()\n`]|[{}](?=[\s;]|$)|(?<=\s)\{")
 _REDIRECTION = re.compile(r"\d*[<>]")
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
 def commands_in(text: str, folder: str) -> list[Command]:
@@ -66,7 +65,7 @@ def commands_in(text: str, folder: str) -> list[Command]:
 def _guessed(text: str) -> Iterator[list[str]]:
     """Yield what follows on anything that can end a command, whatever quotes and comments say."""
     plain = re.sub(r"['\"\\]", "", text.replace("\\\n", ""))
-    for piece in _COMMAND_ENDS.split(_BRACES.sub(lambda match: match[1].replace(",", " "), plain)):
+    for piece in _COMMAND_ENDS.split(BRACES.sub(lambda match: match[1].replace(",", " "), plain)):
         words = [word for word in piece.replace("$", " ").split() if _REDIRECTION.match(word) is None]
         at = 0
         while at < len(words) and re.match(r"\w+=|[{!]$", words[at]):

@@ -315,6 +315,7 @@ _TAKES_WORD = _table("""
     oc       -n -s --namespace --context --cluster --user --kubeconfig --server --as --token
     aws      --profile --region --output --endpoint-url --query
     gcloud   --project --account --configuration --format
+    team-console  -t --team --as
     az       --subscription --output -o
     fly      -c -a --config --app
     flyctl   -c -a --config --app

@@ -23,7 +23,7 @@ _RUN_BY_OTHERS = re.compile(r"(?:\w+_)?(?:COMMAND|EDITOR|PAGER|VISUAL|ASKPASS|EX
 _NAMING = re.compile(r"(?:declare|local|typeset) -\w*n")
 """Begins a declaration that makes a variable another name of one."""
 _DESCRIPTOR = re.compile(rb"(?<![^\s;&|()])(\d{1,3})(?:<<)?[<>]\Z")
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r"\\([$`\"\\\n])")
 _ESCAPED_IN_DOCUMENT = re.compile(r"\\([$`\\])")
@@ -289,7 +289,7 @@ def _stands_for_file(node: Node) -> bool:
 
 def _braced(word: str, source: str) -> str:
     """Return a word with what stands in braces written out, the first pair of each field."""
-    match = _BRACES.search(word) if source[:1] not in "'\"" else None
+    match = BRACES.search(word) if source[:1] not in "'\"" else None
     if match is None:
         return word
     before, behind = word[: match.start()], word[match.end() :]

@@ -64,6 +64,14 @@ def test_git_ignores_the_team(shop: CommandLine) -> None:
     assert seen.stdout == "?? AGENTS.md\n"
 
 
+def test_a_join_that_is_refused_leaves_no_team_behind(shop: CommandLine) -> None:
+    settings = shop.folder / ".mcp.json"
+    settings.write_text("{\n  // mine\n}\n")
+    refused = shop("join", "helper", "--for", "mcp", "--json", env=at_home(shop))
+    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
+    assert sorted(os.listdir(shop.folder)) == [".mcp.json", "src"]
+
+
 @pytest.mark.parametrize("words", [("--print",), ("--read-only",)])
 def test_what_is_only_shown_makes_no_team(words: tuple[str, ...], shop: CommandLine) -> None:
     shown = ok(shop, "join", "helper", "--for", "claude", *words, "--json", env=at_home(shop)).json

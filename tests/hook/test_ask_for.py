@@ -199,6 +199,27 @@ def test_settings_of_the_team_and_of_each_client_are_guarded(tool: str, path: st
     assert rule_for(data, ["settings and hooks"], project="/p") == "settings and hooks"
 
 
+@pytest.mark.parametrize(
+    ("command", "rule"),
+    [
+        *(
+            (f"team-console -t x --as ceo {verb}", "settings and hooks")
+            for verb in ("leave a", "join a", "member set a")
+        ),
+        ("cd sub && claude --debug mcp add x y", "settings and hooks"),
+        ("git config --local core.hooksPath hooks", "settings and hooks"),
+        (["bash", "-lc", "codex mcp add x"], "settings and hooks"),
+        ("team-console -t x --as alice send --to leave --summary join --content member", ""),
+        ("git config user.name join", ""),
+        ("claude mcp list", ""),
+    ],
+)
+def test_commands_that_change_settings_are_asked_for(command: object, rule: str) -> None:
+    """An agent would take its hooks out by `leave` without a word to anybody."""
+    data: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": command}, "cwd": "/p"}
+    assert rule_for(data, ["settings and hooks"], project="/p") == rule
+
+
 @pytest.mark.parametrize("folder", ["$x", '"$(git rev-parse --show-toplevel)"', "~$x"])
 def test_settings_in_a_folder_that_nobody_knows_are_guarded(folder: str) -> None:
     text = f"cd {folder} && echo x > .claude/settings.json"

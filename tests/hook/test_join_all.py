@@ -66,6 +66,15 @@ def test_two_sessions_in_one_project_are_two_members_with_mail_of_their_own(desk
     assert {member["name"] for member in desk.team.ok("member", "list", "--json").json["members"]} < names
 
 
+def test_a_session_that_goes_on_for_weeks_keeps_its_name(desk: Desk) -> None:
+    desk.ok("join", "--all")
+    tell(desk, START, MINE)
+    (name,) = (desk.home.parent / "state" / "team-console" / "named").glob(f"{MINE}*")
+    os.utime(name, (0, 0))
+    assert title(tell(desk, START, OTHER)) == "project-2"
+    assert title(tell(desk, START, MINE)) == "project-1"
+
+
 def test_a_project_that_has_a_member_of_its_own_keeps_it(desk: Desk) -> None:
     desk.ok("join", "--all")
     desk.ok("join", "alice", "--for", "claude")
