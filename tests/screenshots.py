@@ -10,11 +10,15 @@ import re
 import sys
 import tempfile
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.cells import cell_len
 from team_console.console.tui.app import ConsoleApp
+from team_console.store.contract.team import LockHolder
+from team_console.store.model.clock import to_text
 from textual.pilot import Pilot
 
 from tests import showcase
@@ -31,7 +35,7 @@ class Picture(Struct, frozen=True):
     size: tuple[int, int] = (120, 34)
     theme: str = "dark"
     read_only: bool = False
-    damaged: bool = False
+    trouble: str = ""
 
 
 PICTURES = (
@@ -51,7 +55,9 @@ PICTURES = (
     Picture("help", ("question_mark",)),
     Picture("light", (*"jj",), theme="light"),
     Picture("read-only-60x20", ("j",), (60, 20), read_only=True),
-    Picture("unreadable", (), damaged=True),
+    Picture("unreadable", trouble="unreadable"),
+    Picture("locked", trouble="locked"),
+    Picture("stale", trouble="stale"),
 )
 
 
@@ -77,16 +83,32 @@ async def draw(picture: Picture, place: Path) -> str:
     os.environ["TEAM_CONSOLE_THEME"] = picture.theme
     showcase.build(place)
     async with shown(place, picture.size, read_only=picture.read_only) as (app, pilot):
-        if picture.damaged:
-            queue = place / "message-queue.yaml"
-            queue.write_text(queue.read_text(encoding="utf-8").replace("messages:", "<<<<<<< ours\nmessages:", 1))
-            app.look()
+        if picture.trouble:
+            await _quiet(app)
+            _befall(app, picture.trouble, place)
         for key in picture.keys:
             await _until_keys_act(app, pilot)
             await pilot.press("space" if key == " " else "full_stop" if key == "." else key)
         await _until_keys_act(app, pilot)
         await _quiet(app)
         return _plain(app.export_screenshot(title=f"team-console · {showcase.LEAD}"))
+
+
+def _befall(app: ConsoleApp, trouble: str, place: Path) -> None:
+    """Let something happen to the team in the folder `place`, or to what is known of it."""
+    known = app.main.situation
+    assert known.reading is not None
+    if trouble == "unreadable":
+        queue = place / "message-queue.yaml"
+        queue.write_text(queue.read_text(encoding="utf-8").replace("messages:", "<<<<<<< ours\nmessages:", 1))
+        app.look()
+    elif trouble == "locked":
+        holder = LockHolder(4711, "build-2", to_text(showcase.NOW - timedelta(seconds=48)), "compact", None)
+        snapshot = replace(known.reading.snapshot, holder=holder)
+        app.main.show(replace(known, reading=replace(known.reading, snapshot=snapshot)), showcase.NOW)
+    else:
+        since = showcase.NOW - timedelta(seconds=48)
+        app.main.show(replace(known, failure="the share does not answer", good_at=since), showcase.NOW)
 
 
 async def _until_keys_act(app: ConsoleApp, pilot: Pilot[int]) -> None:
