@@ -28,6 +28,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.parsing import text_in, texts_in
 from team_console.store.service.caller import Caller, Receipt
+from team_console.store.views.rows import View
 from team_console.widgets.form import Later, Stopped
 from textual.timer import Timer
 
@@ -115,6 +116,7 @@ class ScheduledDecision(Struct):
         due: The time of the write, in seconds of `monotonic`.
         note: Name of the draft that records the decision for the next start.
         timer: Ends the undo delay; None afterwards, also while earlier decisions are still being written.
+        is_asked_again: Whether it was checked again, because somebody else decided meanwhile.
         claim: Locked by the first of write and undo.
     """
 
@@ -122,6 +124,7 @@ class ScheduledDecision(Struct):
     due: float
     note: str
     timer: Timer | None = None
+    is_asked_again: bool = False
     claim: Any = field(default_factory=Lock)
 
     def take(self) -> bool:
@@ -182,12 +185,7 @@ class PendingDecisions:
         if len(pending.checked) == 1:
             dry_run(caller, pending.checked[0].do)
             return pending
-        refused = []
-        for write in _in_turn(pending.checked, "checking", caller.tell):
-            try:
-                dry_run(caller, write.do)
-            except TeamError as error:
-                refused.append(Outcome(write, error=error))
+        refused = _refused_of(caller, _in_turn(pending.checked, "checking", caller.tell))
         wrong = {outcome.write.subject for outcome in refused}
         writes = tuple(write for write in pending.writes if write.subject not in wrong)
         return replace(pending, writes=writes, refused=tuple(refused))
@@ -224,6 +222,21 @@ class PendingDecisions:
                 self._screen.lists.seek(entry.pending.writes[0].subject)
                 return True
         return False
+
+    def check_again(self, view: View) -> None:
+        """Refuse at once what somebody else decided meanwhile: nobody waits for the end of a time to learn that."""
+        closed = {row.request_id for row in view.requests if not row.is_open} if self._waiting else set()
+        for entry in self._waiting:
+            if not (entry.is_asked_again or entry.taken) and entry.pending.subjects <= closed:
+                entry.is_asked_again = True
+                start_worker(self._screen.app, self._refuse, entry, group="check again")
+
+    async def _refuse(self, entry: ScheduledDecision) -> None:
+        """Drop a decision that none of its writes can carry out any more, and say why."""
+        refused = await asyncio.to_thread(_refused_of, self._screen.caller, entry.pending.checked)
+        if len(refused) == len(entry.pending.checked) and entry.take():
+            self._forget(entry)
+            self._tell(entry.pending, refused)
 
     def write_now(self) -> None:
         """Begin to write every pending decision now."""
@@ -346,6 +359,17 @@ def _write(caller: Caller, writes: Sequence[PendingWrite], tell: Progress | None
     except Stopped as error:
         outcomes += [Outcome(write, error=error) for write in writes[len(outcomes) :]]
     return outcomes
+
+
+def _refused_of(caller: Caller, writes: Iterable[PendingWrite]) -> list[Outcome]:
+    """Return the writes that a dry run refuses, each with the error."""
+    refused = []
+    for write in writes:
+        try:
+            dry_run(caller, write.do)
+        except TeamError as error:
+            refused.append(Outcome(write, error=error))
+    return refused
 
 
 def _in_turn(writes: Sequence[PendingWrite], what: str, tell: Progress) -> Iterator[PendingWrite]:

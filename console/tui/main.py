@@ -191,6 +191,8 @@ class MainScreen(Screen[None]):
         """Show another situation in the present list; other lists follow when they are gone to."""
         self.situation, self.now = situation, now
         self.absence.begin()
+        if self.view is not None:
+            self.pending_decisions.check_again(self.view)
         if self.lists.takes_unpainted(situation):
             return
         self.around.show()
