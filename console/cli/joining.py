@@ -75,7 +75,7 @@ def do_join(call: Call) -> int:
     if options.name is None:
         text = "join takes a NAME and what it runs in, or --all"
         raise UsageError(text, "For example: team-console join helper --for claude")
-    folder = absolute("." if options.folder is None else options.folder)
+    folder = absolute("." if options.folder is None else options.folder).resolve()
     if not os.path.isdir(folder):
         why = unseen(folder) or "there is no such folder"
         raise UsageError(f"--in {folder}: {why}", "Name the project's folder.")
@@ -197,7 +197,7 @@ def do_leave(call: Call) -> int:
       team-console leave --all"""
     options = call.options
     write = not (options.show or options.read_only)
-    project = absolute("." if options.folder is None else options.folder)
+    project = absolute("." if options.folder is None else options.folder).resolve()
     if options.every is (options.name is not None):
         raise UsageError("leave takes a NAME or --all", "For example: team-console leave helper")
     name = EACH if options.every else options.name

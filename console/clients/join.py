@@ -31,6 +31,7 @@ from team_console.console.clients.place import (
 from team_console.console.clients.session_files import EACH, LEFT_OUT, names
 from team_console.console.clients.settings_part import SERVER, call_in, hooks_of, members_in, quiet_condition
 from team_console.console.clients.table import PROGRAMS
+from team_console.store.backends.open import OWN_FOLDER
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.extras import install_line, is_installed
@@ -306,7 +307,7 @@ def _ways_of_project(project: Path) -> Iterator[tuple[Program, Place]]:
 
 def gate_problems(team: Team, config: TeamConfig) -> list[Problem]:
     """Return findings on the joins of a team on this machine; `config` are its settings as far as they are known."""
-    mine = [known for known in receipts() if known.team == location_of(team)]
+    mine = _joins_of(team)
     found = [one for program in PROGRAMS.values() for one in program.problems()] if mine else []
     for known in mine:
         if not _folder_of(Path(known.file)).exists():  # moved away, or deleted: nothing runs there
@@ -324,15 +325,30 @@ def gate_problems(team: Team, config: TeamConfig) -> list[Problem]:
     return found
 
 
+def _joins_of(team: Team) -> list[JoinReceipt]:
+    """Return the joins of a team on this machine; of a project that was moved, or copied, its files tell."""
+    location = location_of(team)
+    found = [known for known in receipts() if known.team == location]
+    if Path(location).name != OWN_FOLDER:
+        return found
+    for _, place in _ways_of_project(Path(location).parent):
+        # guard: hooks-of-a-moved-project-named
+        if receipt_of(str(place.path)) is None:
+            found += (JoinReceipt(member, location, str(place.path)) for member in sorted(place.members() - {EACH}))
+    return found
+
+
 def _words_of_old_hooks(team: Team, known: JoinReceipt) -> str:
     """Return what is wrong with hooks that an earlier version wrote, or one in another place; empty for nothing."""
     path, name = Path(known.file), known.member
     with suppress(TeamError, NotEditable, ValueError):
-        settings = read_settings(path) if known.events else {}
+        settings = read_settings(path) if path.suffix == ".json" else {}
         calls = [call_in(hook["command"]) for _, hook in hooks_of(settings, name)]
         called = next((called for called, _ in calls if called), ())
         hold = next((held for _, held in calls if held), ())
-        if called and shutil.which(called[0]) is None:
+        if not called:  # no hooks: a server alone
+            return ""
+        if shutil.which(called[0]) is None:
             return f"joined by this file, whose hooks call a program that is gone: {called[0]}"
         joining = joining_of(team, name, _folder_of(path))
         has_server = f'"{SERVER}"' in json.dumps(settings)
@@ -340,7 +356,7 @@ def _words_of_old_hooks(team: Team, known: JoinReceipt) -> str:
         places = _every_session(joining) if name == EACH else [one for _, _, some in _ways(joining) for one in some]
         place = next((place for place in places if place.path == path), None)
         # guard: hooks-of-an-earlier-version-named
-        if called and place is not None and place.is_old(joining):
+        if place is not None and place.is_old(joining):
             return (
                 "joined by this file, whose hooks are not those of a join now: they cost time, or refuse by themselves"
             )

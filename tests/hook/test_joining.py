@@ -360,3 +360,23 @@ def test_hooks_of_an_earlier_version_are_named_until_the_next_join(hold: tuple[s
     assert old_hooks(desk) == []
     path.write_text(text.replace(str(Path(sys.executable).parent), "/gone"))
     assert ["/gone/" in words for words in old_hooks(desk)] == [True]
+
+
+def test_hooks_of_a_project_that_was_moved_are_named(tmp_path: Path) -> None:
+    """They name a team that is gone, and say nothing."""
+    project, environment = tmp_path / "shop", {"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+    project.mkdir()
+    assert CommandLine(project)("join", "helper", "--for", "claude", env=environment).status == 0
+    project = project.rename(tmp_path / "moved")
+    found = CommandLine(project)("check", "--json", env=environment).json["findings"]
+    assert [each["code"] for each in found] == ["OLD_HOOKS"]
+    assert CommandLine(project)("join", "helper", "--for", "claude", env=environment).status == 0
+    assert CommandLine(project)("check", "--json", env=environment).json["findings"] == []
+
+
+def test_a_project_that_is_named_by_a_link_is_left_by_its_own_name(desk: Desk, tmp_path: Path) -> None:
+    path = put(desk.project / ".claude" / "settings.json", "{}\n")
+    (tmp_path / "link").symlink_to(desk.project)
+    desk.ok("join", "alice", "--for", "claude", "--in", str(tmp_path / "link"))
+    desk.ok("leave", "alice")
+    assert desk.files() == {str(path): "{}\n"}
