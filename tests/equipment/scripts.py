@@ -2,17 +2,29 @@
 
 `$ ACTOR: COMMAND` prints its JSON, `% ACTOR: COMMAND` its words for people; `ACTOR@BOUND` is ACTOR in a process that
 belongs to BOUND, and what stands behind ` << ` is its standard input. Before it, `NAME = ` keeps what was printed:
-NAME.FIELD, in a longer text {NAME.FIELD}, is a field of that, or of the first message or request in it.
-`! MEMBER: EVENT {CHANGES}` is an event that a real client sent (`proofs/clients/data`), told to the hook of the
-member's session; `MEMBER/2` is another session of it, and a field that is null is left out. `NAME = ? MEMBER: COMMAND`
-asks, as a client does, whether a command may run. `write FILE TEXT`, `append FILE TEXT`, `replace FILE OLD NEW`,
-`sh COMMAND` (which finds `scenes/files` at $FILES) and, in a database, `sql PLACE STATEMENT` are what another program
-does, and `holds FILE TEXT` is what it finds; `take ID` takes a message out of the queue, and `chain RECORD` puts one
-into it, and the human's yes by it onto the trail. `signs` makes the team one of signed verdicts. Below a command
-stands, indented, what must hold:
+NAME.FIELD, in a longer text {NAME.FIELD}, is a field of that, or of the first message or request in it. `until ` before
+all of it repeats the command until what stands below holds.
 
-- of JSON, which a hook says, too, `PLACE: VALUE` and `PLACE ~ WORDS` (which are in it); a place is names and numbers
-  with dots, `*` is each; of a hook that says nothing, `nothing`; a statement gives the `rows` that it finds;
+`! MEMBER: EVENT {CHANGES}` is an event that a real client sent (`proofs/clients/data`), told to the hook of the
+member's session; `MEMBER/2` is another session of it, words behind the member are flags of the hook, and a field that
+is null is left out. `NAME = & MEMBER: EVENT` starts the hook and goes on, `ends NAME` waits for its end and has what it
+said, `dismiss NAME` does so after the client has ended it, `kill NAME` ends it without a word, and nobody reads it any
+more from `unread NAME` on. `> FILE: EVENT {CHANGES}` runs the line that the settings in FILE have for an event, as the
+client does; a number behind the file is the session. `NAME = ? MEMBER: COMMAND` asks, as a client does, whether a
+command may run. `console opens` and `console closes` are a human who comes and goes, `waits MEMBER` is there once a
+process waits beside the member's session, `set NAME VALUE` is a variable of the environment, without a value none, and
+`signs` makes the team one of signed verdicts.
+
+`write FILE TEXT`, `append FILE TEXT`, `replace FILE OLD NEW`, `merge FILE {FIELDS}`, `sh COMMAND` (which finds
+`scenes/files` at $FILES) and, in a database, `sql PLACE STATEMENT` are what another program does; `take ID` takes a
+message out of the queue, and `chain RECORD` puts one into it, and the human's yes by it onto the trail. `holds FILE
+TEXT` is what it finds, `there FILE` waits for one, `gone FILE` wants none, `json FILE` has what stands in it, and
+`same files` wants each to be what it was at `keep files`. A FILE is a pattern, from the folder of the team or, behind
+`~/`, from home. Below a line stands, indented, what must hold:
+
+- of JSON, which a hook says, too, `PLACE: VALUE` and `PLACE ~ WORDS` (which are in it), behind `! ` the contrary; a
+  place is names and numbers with dots, `*` is each; of a hook that says nothing, `nothing`, and `says WORDS` of both
+  its outputs as they are; a statement gives the `rows` that it finds;
 - of words for people, and what `sh` prints, words that stand in them, behind `!` words that do not, `=` all of the
   standard error;
 - of both `exits N`; otherwise the command succeeds, unless an `error: CODE` is named.
@@ -25,25 +37,28 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import yaml
+from team_console.console.clients.client_process import has_waker
+from team_console.console.clients.session_files import SessionFiles
 from team_console.store.backends.open import QUEUE_NAME, open_team
 
 from tests.equipment.asking import ask
-from tests.equipment.command_line import CommandLine, Result
+from tests.equipment.client_session import WAIT, Client, at_console
+from tests.equipment.command_line import CommandLine, Result, clean_environment
 from tests.equipment.places import found_at
 from tests.equipment.signed_teams import Files
 from tests.equipment.signing_keys import sign_verdicts
 from tests.equipment.statements import execute
+from tests.equipment.waiting import until
 
-_DATA = Path(__file__).parents[1] / "proofs" / "clients" / "data" / "hook_inputs.json"
-CAPTURED: Mapping[str, Mapping[str, Any]] = json.loads(_DATA.read_text(encoding="utf-8"))
-"""Events of the real programs, with neutral paths and names."""
 _FILES = Path(__file__).parents[1] / "scenes" / "files"
-_CHANGES = ("write", "append", "replace", "holds", "take", "chain", "signs")
+_NAMED = re.compile(r"(?:(\w+) = )?(.*)", re.DOTALL)
 _FIELD = re.compile(r"\{((\w+)\.[\w.-]+)\}")
 
 
@@ -56,53 +71,86 @@ class Script:
 
     def __init__(self, command: CommandLine) -> None:
         self.command = command
-        self.kept: dict[str, Any] = {}
+        self.kept: dict[str, Any] = {"here": {"folder": str(command.folder), "process": os.getpid()}}
+        self.home = command.folder.parent / "home"
+        self.home.mkdir(exist_ok=True)
+        self.environment = {"HOME": str(self.home), "XDG_STATE_HOME": str(command.folder.parent / "state")}
+        self._clients: dict[str, Client] = {}
+        self._begun: dict[str, subprocess.Popen[bytes]] = {}
+        self._files: Mapping[str, bytes] = {}
+        self._console = ExitStack()
+        self._actions: Mapping[str, Callable[..., None]] = {
+            **{"write": self._write, "append": self._append, "replace": self._replace, "merge": self._merge},
+            **{"holds": self._finds, "there": self._wait_for, "gone": self._is_gone},
+            **{"keep": self._keep_files, "same": self._compare_files, "set": self._set, "console": self._console_moves},
+            **{"take": self._take, "chain": self._chain, "signs": self._sign},
+            **{"waits": self._wait_for_waker, "kill": self._kill, "unread": self._close_outputs},
+        }
 
     def play(self, text: str) -> None:
         """Play all of it."""
-        for step in text.replace("\n  ", "\0").splitlines():
-            line, *expected = step.split("\0")
-            if not line or line.startswith("#"):
-                continue
-            line = self._filled(line)
-            if line.partition(" ")[0] in _CHANGES:
-                self._change(*(word.replace("\\n", "\n") for word in shlex.split(line)))
-                continue
-            result = self.run(line)
-            expected = [self._filled(one) for one in expected]
-            status = next((int(one[6:]) for one in expected if one.startswith("exits ")), None)
-            refused = any(one.startswith("error: ") for one in expected)
-            assert (result.status == status) if status is not None else ((result.status != 0) is refused), (
-                line,
-                result,
-            )
-            is_json = "% " not in line and not line.startswith("sh ")
-            for one in expected:
-                assert one.startswith("exits ") or self._holds(one, result, is_json), (line, one, result)
+        with ExitStack() as ending:
+            ending.callback(self._close)
+            for step in text.replace("\n  ", "\0").splitlines():
+                line, *expected = step.split("\0")
+                if not line or line.startswith("#"):
+                    continue
+                line = self._filled(line)
+                verb, _, rest = line.partition(" ")
+                if verb in self._actions and not rest.startswith("= "):
+                    self._actions[verb](*(word.replace("\\n", "\n") for word in shlex.split(rest)))
+                elif verb == "until":
+                    until(lambda: self._misses(rest, expected) is None, WAIT)  # noqa: B023
+                else:
+                    assert (missed := self._misses(line, expected)) is None, missed
+
+    def _misses(self, line: str, expected: list[str]) -> tuple[str, str, Result] | None:
+        """Run the command of a line; the line, what does not hold, and what was printed."""
+        result = self.run(line)
+        wanted = [self._filled(one) for one in expected]
+        status = next((int(one[6:]) for one in wanted if one.startswith("exits ")), None)
+        refused = any(one.startswith("error: ") for one in wanted)
+        if not ((result.status == status) if status is not None else ((result.status != 0) is refused)):
+            return line, f"status {result.status}", result
+        rest = [one for one in wanted if not one.startswith("exits ")]
+        is_json = "% " not in line and not line.startswith("sh ")
+        return next(((line, one, result) for one in rest if not self._holds(one, result, is_json)), None)
 
     def run(self, line: str) -> Result:
         """Run the command of a line; its JSON is kept."""
         verb, _, rest = line.partition(" ")
         if verb == "sh":
             environment = {**os.environ, "FILES": str(_FILES)}
-            done = subprocess.run(["sh", "-c", rest], cwd=self.command.folder, env=environment, capture_output=True)
+            done = subprocess.run(
+                ["sh", "-c", rest], cwd=self.command.folder, env=environment, capture_output=True, check=False
+            )
             return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
         if verb == "sql":
             place, _, statement = rest.partition(" ")
             rows = execute(place if "://" in place else str(self.command.folder / place), statement)
             return Result(0, json.dumps({"rows": rows}, default=str), "")
         words, _, stdin = line.partition(" << ")
-        name, _, words = words.rpartition(" = ")
+        name, words = _NAMED.fullmatch(words).groups("")  # type: ignore[union-attr]
         sort, _, words = words.partition(" ")
+        if sort in ("ends", "dismiss"):
+            return self._ended(words, sort == "dismiss")
+        if sort == "json":
+            self.kept[name] = self._read(words)
+            return Result(0, json.dumps(self.kept[name]), "")
         actor, _, words = words.partition(": ")
-        if sort == "!":
-            return self._tell(actor, words)
         if sort == "?":
             return self._ask(name, actor, words)
+        if sort == ">":
+            return self._run_settings(actor, words)
+        if sort in ("!", "&"):
+            member, *flags = actor.split()
+            event, changes = _event(words)
+            self._begun[name or "!"] = self._client(member).begin(event, *flags, **changes)
+            return self._ended("!") if sort == "!" else Result(0, "", "")
         actor, _, bound = actor.partition("@")
         arguments = [self.value(word) for word in shlex.split(words)]
         given = ["--json"] if sort == "$" else []
-        env = {"TEAM_CONSOLE_AS": bound} if bound else {}
+        env = {**self.environment, **({"TEAM_CONSOLE_AS": bound} if bound else {})}
         result = self.command("--as", actor, *arguments, *given, stdin=stdin, env=env)
         if given:
             assert result.out, (line, result)
@@ -117,16 +165,90 @@ class Script:
         found = self.kept[name]
         return str(found_at(found if place[0] in found else (found.get("messages") or found["requests"])[0], place))
 
-    def _tell(self, who: str, words: str) -> Result:
-        """Tell an event to the hook of a session."""
+    @property
+    def state(self) -> Path:
+        """The folder in which sessions and joins are remembered."""
+        return Path(self.environment["XDG_STATE_HOME"])
+
+    def _client(self, who: str) -> Client:
+        """The session of a member."""
         member, _, session = who.partition("/")
-        name, brace, changes = words.partition(" {")
-        event = {**CAPTURED[name], "session_id": f"{session or 1}1111111-2222-3333-4444-555555555555"}
-        event |= {"cwd": str(self.command.folder), **json.loads(brace.strip() + changes or "{}")}
-        state = str(self.command.folder.parent / "state")
-        env = {"TEAM_CONSOLE_AS": member, "TEAM_CONSOLE_TEAM": str(self.command.folder), "XDG_STATE_HOME": state}
-        told = {key: value for key, value in event.items() if value is not None}
-        return self.command("hook", stdin=json.dumps(told), env=env)
+        made = Client(self.command.folder, self.state, member, _session(session))
+        client = self._clients.setdefault(who, made)
+        own = ("XDG_STATE_HOME", "TEAM_CONSOLE_TEAM")
+        client.extra = {key: value for key, value in self.environment.items() if key not in own}
+        client.location = self.environment.get("TEAM_CONSOLE_TEAM", "")
+        return client
+
+    def _ended(self, name: str, is_dismissed: bool = False) -> Result:
+        process = self._begun.pop(name)
+        if is_dismissed:
+            process.terminate()
+        out, err = process.communicate(timeout=WAIT)
+        return Result(process.returncode, out.decode(), err.decode())
+
+    def _run_settings(self, place: str, words: str) -> Result:
+        """Run the line that a client's settings have for an event."""
+        file, _, session = place.partition(" ")
+        name, changes = _event(words)
+        event = Client(self.command.folder, self.state, session=_session(session)).event(name, **changes)
+        line = self._read(file)["hooks"][event["hook_event_name"]][0]["hooks"][0]["command"]
+        environment = clean_environment(CLAUDE_CODE_SESSION_ID=event["session_id"], **self.environment)
+        done = subprocess.run(
+            ["/bin/sh", "-c", line], input=json.dumps(event).encode(), capture_output=True, env=environment, check=False
+        )
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def _filled(self, text: str) -> str:
+        """The text with fields of what was kept in place of their names in braces."""
+        return _FIELD.sub(lambda found: self.value(found[1]) if found[2] in self.kept else found[0], text)
+
+    def _paths(self, file: str) -> list[Path]:
+        """The files of a pattern, or the one that is to be."""
+        root = self.home if file.startswith("~/") else self.command.folder
+        folder, _, name = file.removeprefix("~/").rpartition("/")
+        place = next(iter(sorted(root.glob(folder))), root / folder) if folder else root
+        return sorted(root.glob(file.removeprefix("~/"))) or [place / name]
+
+    def _path(self, file: str) -> Path:
+        return self._paths(file)[0]
+
+    def _read(self, file: str) -> Any:
+        text = self._path(file).read_text("utf-8")
+        return tomllib.loads(text) if file.endswith(".toml") else json.loads(text)
+
+    def _write(self, file: str, text: str) -> None:
+        path = self._path(file)
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.touch(0o600)  # a key that others may read is none
+        path.write_text(text, encoding="utf-8")
+
+    def _append(self, file: str, text: str) -> None:
+        self._write(file, self._path(file).read_text("utf-8") + text)
+
+    def _replace(self, file: str, old: str, new: str) -> None:
+        text = self._path(file).read_text("utf-8")
+        assert old in text, (file, old)
+        self._write(file, text.replace(old, new))
+
+    def _merge(self, file: str, fields: str) -> None:
+        merged = {**self._read(file), **json.loads(fields)}
+        self._write(file, json.dumps({key: value for key, value in merged.items() if value is not None}))
+
+    def _take(self, identity: str, *more: Any) -> None:
+        """Take a message out of the queue, and put others into it."""
+        queue = self.command.folder / QUEUE_NAME
+        messages = yaml.safe_load(queue.read_text("utf-8"))["messages"]
+        kept = [message for message in messages if message["message_id"] != identity]
+        queue.write_text(yaml.safe_dump({"messages": [*kept, *more]}, sort_keys=False), "utf-8")
+
+    def _chain(self, record: str) -> None:
+        message = yaml.safe_load(record)
+        self._take("", message)
+        Files(self.command.folder).trail(message)
+
+    def _sign(self) -> None:
+        sign_verdicts(self.command.folder)
 
     def _ask(self, name: str, member: str, command: str) -> Result:
         """Ask for a permission as the hook of a client does."""
@@ -135,47 +257,82 @@ class Script:
         team.close()
         return Result(0, "", "")
 
-    def _filled(self, text: str) -> str:
-        """The text with fields of what was kept in place of their names in braces."""
-        return _FIELD.sub(lambda found: self.value(found[1]) if found[2] in self.kept else found[0], text)
+    def _finds(self, file: str, text: str) -> None:
+        assert text in self._path(file).read_text("utf-8"), (file, text)
 
-    def _change(self, verb: str, file: str = "", text: str = "", new: str = "") -> None:
-        path = self.command.folder / file
-        if verb == "signs":
-            sign_verdicts(self.command.folder)
-            return
-        if verb in ("take", "chain"):
-            queue = self.command.folder / QUEUE_NAME
-            messages = yaml.safe_load(queue.read_text("utf-8"))["messages"]
-            kept = [message for message in messages if message["message_id"] != file]
-            if verb == "chain":
-                kept.append(yaml.safe_load(file))
-                Files(self.command.folder).trail(kept[-1])
-            queue.write_text(yaml.safe_dump({"messages": kept}, sort_keys=False), "utf-8")
-            return
-        if verb == "holds":
-            assert text in path.read_text("utf-8"), (file, text)
-            return
-        path.parent.mkdir(exist_ok=True, parents=True)
-        path.touch(0o600)  # a key that others may read is none
-        before = "" if verb == "write" else path.read_text("utf-8")
-        path.write_text(before.replace(text, new) if verb == "replace" else before + text, encoding="utf-8")
+    def _wait_for(self, file: str) -> None:
+        until(lambda: self._path(file).exists(), WAIT)
+
+    def _is_gone(self, file: str) -> None:
+        assert not self._path(file).exists(), file
+
+    def _console_moves(self, verb: str) -> None:
+        self._console.close()
+        if verb == "opens":
+            location = self.environment.get("TEAM_CONSOLE_TEAM", str(self.command.folder))
+            self._console.enter_context(at_console(location))
+
+    def _kill(self, name: str) -> None:
+        self._begun[name].kill()
+        self._begun[name].wait(WAIT)
+
+    def _close_outputs(self, name: str) -> None:
+        for stream in (self._begun[name].stdout, self._begun[name].stderr):
+            assert stream is not None
+            stream.close()
+        assert self._begun[name].wait(WAIT) == 0
+
+    def _wait_for_waker(self, who: str) -> None:
+        folder = self.state / "team-console" / "sessions"
+        until(lambda: any(has_waker(SessionFiles(str(path))) for path in folder.iterdir()), WAIT)
+
+    def _set(self, name: str, *value: str) -> None:
+        self.environment.pop(name, None)
+        self.environment |= {name: value[0]} if value else {}
+
+    def _found_files(self) -> Mapping[str, bytes]:
+        paths = (path for root in (self.command.folder, self.home) for path in root.rglob("*") if path.is_file())
+        return {str(path): path.read_bytes() for path in paths}
+
+    def _keep_files(self, _: str) -> None:
+        self._files = self._found_files()
+
+    def _compare_files(self, _: str) -> None:
+        found = self._found_files()
+        changed = {path for path in {*found, *self._files} if found.get(path) != self._files.get(path)}
+        assert not changed
+
+    def _close(self) -> None:
+        self._console.close()
+        for client in self._clients.values():
+            client.close()
 
     def _holds(self, expected: str, result: Result, is_json: bool) -> bool:
+        if expected.startswith("! "):
+            return not self._holds(expected.removeprefix("! "), result, is_json)
+        if expected.startswith("says "):
+            return expected.removeprefix("says ") in result.out + result.err
         if not is_json:
             if expected.startswith("="):
                 return result.err.strip() == expected[1:].strip()
-            words = self.value(expected.removeprefix("! "))
-            return (words in result.out + result.err) is not expected.startswith("! ")
+            return self.value(expected) in result.out + result.err
         printed = values(result)
         if expected == "nothing" or not printed:
             return expected == "nothing" and not result.out
-        place, sign, wanted = expected.partition(": ")
-        if not sign:
-            place, _, wanted = expected.partition(" ~ ")
-        found = found_at(printed if len(printed) > 1 else printed[0], place.split("."))
+        place, _, wanted = expected.partition(" ")
+        found = found_at(printed if len(printed) > 1 else printed[0], place.removesuffix(":").split("."))
         text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
-        return text == self.value(wanted) if sign else wanted in text
+        return text == self.value(wanted) if place.endswith(":") else wanted.removeprefix("~ ") in text
+
+
+def _event(words: str) -> tuple[str, dict[str, Any]]:
+    """The name of a captured event, and what is changed in it."""
+    name, brace, changes = words.partition(" {")
+    return name, json.loads(brace.strip() + changes or "{}")
+
+
+def _session(number: str) -> str:
+    return f"{number or 1}1111111-2222-3333-4444-555555555555"
 
 
 def values(result: Result) -> list[Any]:

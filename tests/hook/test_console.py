@@ -56,16 +56,3 @@ def test_who_may_not_answer_is_nobody_to_wait_for(flags: tuple[str, ...], client
     with console(office.folder, *flags) as terminal:
         terminal.wait_for("Needs you")
         assert client.tell(BASH) == Heard(0, "")
-
-
-def test_words_with_a_yes_reach_the_model_after_the_call(client: Client, human: Human) -> None:
-    """No client takes words with a plain yes: they come with the next event, and nothing is to be repeated."""
-    client.tell("claude: SessionStart")
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest")
-        (asked,) = human.asked()
-        human.command.ok("approve", asked["request_id"], "--remark", "1:only this once")
-        assert client.end(hook).decision == {"behavior": "allow"}
-    told = client.tell("claude: PostToolUse Bash").context
-    assert "only this once" in told
-    assert "again" not in told

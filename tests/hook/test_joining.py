@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import stat
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +26,6 @@ OTHERS = """{
     "model": "opus"
 }
 """
-TOML = '# mine\n[projects."/p"]\ntrust_level = "trusted"\n'
-AGENTS = "# Rules\n\nTests first.\n"
 
 
 class Desk:
@@ -66,104 +62,6 @@ def put(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
-
-
-def test_what_others_put_there_afterwards_stays(desk: Desk) -> None:
-    desk.ok("join", "alice", "--for", "claude")
-    path = desk.project / ".claude" / "settings.json"
-    settings = json.loads(path.read_text())
-    settings["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "say done"}]})
-    settings["permissions"]["allow"].append("Read")
-    path.write_text(json.dumps(settings))
-    desk.ok("leave", "alice")
-    assert json.loads(path.read_text()) == {
-        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},
-        "permissions": {"allow": ["Read"]},
-    }
-
-
-def test_the_settings_of_claude_code_are_what_it_reads(desk: Desk) -> None:
-    desk.ok("join", "alice", "--for", "claude")
-    settings = json.loads((desk.project / ".claude" / "settings.json").read_text())
-    assert settings["permissions"]["allow"] == ["mcp__team-console__*"]
-    assert settings["enabledMcpjsonServers"] == ["team-console"]
-    hooks = [hook for entries in settings["hooks"].values() for entry in entries for hook in entry["hooks"]]
-    assert all(hook["type"] == "command" and hook["timeout"] > 0 for hook in hooks)
-    wakers = {event for event, entries in settings["hooks"].items() if "asyncRewake" in json.dumps(entries)}
-    assert wakers == {"SessionStart", "UserPromptSubmit"}
-    wake = next(hook for hook in hooks if hook.get("asyncRewake"))
-    assert wake["command"].endswith("hook --wake")
-    assert settings["hooks"]["PermissionRequest"][0]["hooks"][0]["timeout"] >= 3600
-    server = json.loads((desk.project / ".mcp.json").read_text())["mcpServers"]["team-console"]
-    assert server["env"] == {"TEAM_CONSOLE_AS": "alice", "TEAM_CONSOLE_TEAM": str(desk.team.folder)}
-
-
-def test_the_settings_of_codex_are_what_it_reads(desk: Desk) -> None:
-    put(desk.project / ".codex" / "config.toml", TOML)
-    desk.ok("join", "alice", "--for", "codex")
-    config = tomllib.loads((desk.project / ".codex" / "config.toml").read_text())
-    assert config["projects"] == {"/p": {"trust_level": "trusted"}}
-    assert config["mcp_servers"]["team-console"]["env"]["TEAM_CONSOLE_AS"] == "alice"
-    hooks = json.loads((desk.project / ".codex" / "hooks.json").read_text())["hooks"]
-    tools = {"PreToolUse", "PermissionRequest", "PostToolUse"}
-    assert set(hooks) == {"SessionStart", "UserPromptSubmit", *tools, "Stop", "Interrupt", "SessionEnd"}
-    assert "asyncRewake" not in json.dumps(hooks)
-
-
-def test_what_was_written_answers_an_event_as_the_member(desk: Desk, tmp_path: Path) -> None:
-    """The command of the settings is run as the client runs it."""
-    import subprocess
-
-    strange = tmp_path / "a folder with 'quotes' and $words"
-    desk.team.folder.rename(strange)
-    desk.team = CommandLine(strange)
-    desk.ok("join", "alice", "--for", "claude")
-    settings = json.loads((desk.project / ".claude" / "settings.json").read_text())
-    command = settings["hooks"]["SessionStart"][0]["hooks"][0]["command"]
-    event = {
-        "hook_event_name": "SessionStart",
-        "session_id": "11111111-2222",
-        "cwd": str(desk.project),
-        "source": "startup",
-    }
-    environment = {"PATH": os.environ["PATH"], "TEAM_CONSOLE_AS": "ceo", **desk.environment}
-    done = subprocess.run(
-        ["/bin/sh", "-c", command], input=json.dumps(event), capture_output=True, text=True, env=environment, check=True
-    )
-    assert "You are alice" in done.stdout
-
-
-def test_the_member_is_added_and_taken_out_again(desk: Desk) -> None:
-    settings = desk.team.folder / "messenger-config.yaml"
-    before = settings.read_text()
-    assert desk.ok("join", "carol", "--for", "claude", "--role", "temp", "--plan", "--print")["member_changed"]
-    assert settings.read_text() == before
-    assert desk.ok("join", "carol", "--for", "claude", "--role", "temp", "--plan")["member_changed"]
-    members = {member["name"]: member for member in desk.team.ok("member", "list", "--json").json["members"]}
-    assert (members["carol"]["role"], members["carol"]["plan_mode_required"]) == ("temp", True)
-    assert desk.ok("leave", "carol")["member_changed"]
-    assert settings.read_text() == before
-    desk.ok("join", "alice", "--for", "claude")
-    assert not desk.ok("leave", "alice")["member_changed"]
-    assert settings.read_text() == before
-
-
-@pytest.mark.parametrize("client", ["claude", "codex", "shell"])
-def test_one_project_is_of_one_member(client: str, desk: Desk) -> None:
-    desk.ok("join", "alice", "--for", client)
-    before = desk.files()
-    refused = desk("join", "ben", "--for", client, "--json")
-    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
-    assert "alice" in refused.json["message"] + refused.json["hint"] or client == "codex"
-    assert desk.files() == before
-    desk.ok("leave", "alice")
-    desk.ok("join", "ben", "--for", client)
-
-
-@pytest.mark.parametrize("name", ["ceo", "user", "all", "../x", ""])
-def test_nobody_joins_as_the_human(name: str, desk: Desk) -> None:
-    assert desk("join", name, "--for", "claude").status in (1, 2)
-    assert desk.files() == {}
 
 
 @pytest.mark.parametrize(
@@ -210,16 +108,6 @@ def test_modes_are_kept_and_links_lead_nowhere_else(desk: Desk, tmp_path: Path) 
     desk.ok("join", "alice", "--for", "claude")
     assert path.is_symlink()
     assert "TEAM_CONSOLE_AS=alice" in inside.read_text()
-
-
-def test_a_password_gets_into_no_settings(desk: Desk) -> None:
-    command = CommandLine(desk.project)
-    refused = command(
-        "-t", "postgresql://me:secret@127.0.0.1:1/x", "join", "alice", "--for", "claude", env=desk.environment
-    )
-    assert refused.status == 2
-    assert "secret" not in refused.out + refused.err
-    assert desk.files() == {}
 
 
 RULES = [f"- Rule {number}: test first." for number in range(50)]
@@ -282,52 +170,6 @@ def facts_of(path: Path) -> tuple[object, ...]:
         found.st_nlink,
         [(name, os.getxattr(path, name)) for name in names],
     )
-
-
-def test_who_leaves_one_of_two_projects_stays_a_member_for_the_other(desk: Desk, tmp_path: Path) -> None:
-    """Else the hooks there would act for nobody, and what is asked for would pass."""
-    other = tmp_path / "another project"
-    other.mkdir()
-    for folder in (desk.project, other):
-        desk.ok("join", "carl", "--for", "claude", "--in", str(folder))
-    left = desk.ok("leave", "carl")
-    assert (left["member_changed"], [note for note in left["notes"] if note.startswith("Next: ")]) == (
-        False,
-        [f"Next: team-console leave carl --in '{other}'"],
-    )
-    assert "carl" in desk.team.ok("member", "list").out
-    assert desk.ok("leave", "carl", "--in", str(other))["member_changed"]
-    assert "carl" not in desk.team.ok("member", "list").out
-
-
-def test_hooks_of_somebody_who_is_no_member_any_more_are_named(desk: Desk) -> None:
-    desk.ok("join", "alice", "--for", "claude")
-    desk.team.ok("member", "remove", "alice")
-    (finding,) = [each for each in desk("check", "--json").json["findings"] if each["code"] == "UNHOOKED"]
-    assert "no member any more" in finding["message"]
-
-
-@pytest.mark.parametrize("words", [("alice", "--for", "claude"), ("--all",)])
-def test_no_session_changes_its_team_by_the_way(words: tuple[str, ...], desk: Desk, tmp_path: Path) -> None:
-    desk.ok("join", *words)
-    joined = desk.files()
-    other = CommandLine(tmp_path)
-    other.ok("init", str(tmp_path / "other"), "--name", "other", "--lead", "ceo", "--agent", "alice")
-    first, desk.team = desk.team, CommandLine(tmp_path / "other")
-    refused = desk("join", *words, "--json").json
-    assert (refused["error"], str(first.folder) in refused["hint"]) == ("NOT_PERMITTED", True)
-    desk.ok("leave", words[0])
-    assert desk.files() == joined
-    first.folder.rename(tmp_path / "moved")  # a team that is gone keeps nobody
-    assert desk("join", *words, "--json").status == 0
-
-
-def test_of_a_project_that_is_gone_nothing_is_found(desk: Desk) -> None:
-    desk.ok("join", "alice", "--for", "claude")
-    desk.project.rename(desk.project.parent / "moved")
-    desk.project = desk.project.parent / "moved"
-    desk.ok("leave", "alice")
-    assert "UNHOOKED" not in desk("check", "--json").out
 
 
 def old_hooks(desk: Desk) -> list[str]:
