@@ -196,9 +196,12 @@ class Rest:
         self._has_noted = False
 
     def look(self) -> bool:
-        """Look once more; returns whether it rests."""
+        """Look once more; returns whether it goes on and rests."""
         session = self._session
-        state = session.files.read(STATE) or {}
+        state = session.files.read(STATE)
+        # A session that ends says so, then takes its files away: mail that comes between them is for the next one.
+        if state is None or state.get("doing") == Doing.ENDED:
+            return False
         is_working = state.get("doing") == Doing.WORKING
         record = session.client.record_of(session.event.session)
         if record is None or not record.doing:
