@@ -18,9 +18,6 @@ from team_console.store.api import join_team
 from team_console.store.backends.open import QUEUE_NAME, open_team
 from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.sql.rows import NOTE_KEY, Row, RowEntry, new_row, read_row
-from team_console.store.backends.sql.schema import VERSION
-from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.settings.team_config import CONFIG_NAME
@@ -29,9 +26,7 @@ from tests.equipment.asking import refusal
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.samples import rotated, sampled
-from tests.equipment.statements import execute
-from tests.equipment.teams import make_message, put
-from tests.sql.conftest import SETTINGS, Open
+from tests.sql.conftest import SETTINGS
 
 pytestmark = pytest.mark.slow
 
@@ -151,29 +146,6 @@ def test_a_value_of_another_type_is_never_a_defect(
             printed = capfd.readouterr()
             assert status in (0, 1, 4), (harm, words, printed)
             assert "defect" not in printed.err, (harm, words, printed.err)
-
-
-def _later(place: str) -> None:
-    execute(place, f"UPDATE team_console_config SET value = '{VERSION + 1}' WHERE key = 'version'")
-
-
-def test_tables_of_a_later_version_are_refused_and_left_alone(
-    place: str, team: SqlTeam, opened: Open, elsewhere: CommandLine
-) -> None:
-    put(team, make_message(1))
-    _later(place)
-    for item in (team, opened(place), opened(place, read_only=True)):
-        snapshot = item.snapshot()
-        assert snapshot.condition is Condition.UNREADABLE
-        assert f"version {VERSION + 1}" in snapshot.problems[0].message
-        assert "Update team-console" in snapshot.problems[0].hint
-    for each in (team, opened(place)):
-        caught = refusal(put, each, make_message(2))
-        assert caught.code is Code.STORE_UNREADABLE
-    refused = elsewhere("-t", place, "status", "--json")
-    assert (refused.status, refused.json["condition"]) == (4, "unreadable")
-    assert execute(place, "SELECT count(*) FROM agent_message")[0][0] == 1
-    assert execute(place, "SELECT count(*) FROM team_console_audit")[0][0] == 1
 
 
 HOSTILE = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Mapping
 from datetime import timedelta
@@ -26,8 +25,7 @@ from team_console.store.service.requests import decide, submit_plan
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
 
-from tests.equipment.cases import cases, constant
-from tests.equipment.command_line import CommandLine
+from tests.equipment.cases import constant
 from tests.equipment.postgresql import empty_postgresql, server_or_skip
 from tests.equipment.statements import execute, named_rows
 from tests.equipment.teams import FakeClock
@@ -86,14 +84,6 @@ class Table(Struct):
         return {row["message_id"]: row for row in lower}
 
 
-def _made(place: str, clock: FakeClock, form: Form | None = None, name: str = "seed") -> Table:
-    form = form or FORMS[name]
-    columns = form.columns if form.name != "agent_message" else {**COLUMNS, **form.columns}
-    made = f"CREATE TABLE {form.name} ({', '.join(f'{name} {text}' for name, text in columns.items())})"
-    execute(place, *form.before, made, *form.more, *(form.sqlite if "://" not in place else form.postgres))
-    return Table(place, name, clock)
-
-
 @pytest.fixture(params=FORMS)
 def table(request: pytest.FixtureRequest, empty_place: str, clock: FakeClock) -> Table:
     """Each form in each database."""
@@ -101,7 +91,10 @@ def table(request: pytest.FixtureRequest, empty_place: str, clock: FakeClock) ->
     kind = "postgresql" if "://" in empty_place else "sqlite"
     if form.only not in ("", kind):
         pytest.skip(f"a form of {form.only}")
-    return _made(empty_place, clock, name=request.param)
+    columns = form.columns if form.name != "agent_message" else {**COLUMNS, **form.columns}
+    made = f"CREATE TABLE {form.name} ({', '.join(f'{name} {text}' for name, text in columns.items())})"
+    execute(empty_place, *form.before, made, *form.more, *(form.sqlite if kind == "sqlite" else form.postgres))
+    return Table(empty_place, request.param, clock)
 
 
 def _caller(table: Table, opened: Open, name: str = "orchestrator") -> Caller:
@@ -250,73 +243,6 @@ def test_a_read_row_that_something_refers_to_keeps_nobody_from_reading(
     assert len(left) < len(ids)
 
 
-@pytest.mark.parametrize("face", ["status", "init", "route"])
-@cases
-def test_what_cannot_work_is_refused_with_the_statement_that_mends_it_and_left_alone(
-    empty_place: str, elsewhere: CommandLine, face: str, statements: tuple[str, ...], mends: str
-) -> None:
-    if ("AGENT_MESSAGE" in mends or "INHERIT" in mends) and "://" not in empty_place:
-        pytest.skip("SQLite tells no capitals apart and has no tables that inherit")
-    columns = ", ".join(f"{name} {text}" for name, text in COLUMNS.items())
-    execute(empty_place, *(statement.format(columns) for statement in statements))
-    words = {
-        "status": ("-t", empty_place, "status", "--json"),
-        "init": ("init", empty_place, "--name", "t", "--lead", "ceo", "--json"),
-        "route": ("-t", empty_place, "route", "--json"),
-    }[face]
-    done = elsewhere(*words, stdin='{"ACTION": "deliver_all"}' if face == "route" else "")
-    assert mends in json.dumps(done.json).replace('\\"', '"')
-    tables = "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'team_console%'"
-    if "://" not in empty_place:
-        tables = "SELECT count(*) FROM sqlite_master WHERE name LIKE 'team_console%'"
-    assert execute(empty_place, tables) == [(0,)]
-
-
-def test_an_error_says_what_was_done_before_it(tmp_path: Path, opened: Open, clock: FakeClock) -> None:
-    """A pass is several writes: "nothing was changed" is true of the last one alone."""
-    place = str(tmp_path / "team.db")
-    table = _made(place, clock)
-    for number in range(150):
-        table.row(f"m{number:03}")
-    caller = _caller(table, opened)
-    send(caller, to="code_developer", summary="Five words are in here", content="Tables.")
-    execute(
-        place,
-        "CREATE TRIGGER broken AFTER INSERT ON team_console_inbox WHEN NEW.message_id = 'm120' "
-        "BEGIN SELECT raise(ABORT, 'no room'); END",
-    )
-    with pytest.raises(TeamError) as caught:
-        deliver(caller)
-    error = caught.value
-    assert (error.code, error.facts["messages_delivered"]) == (Code.STORE_FAILED, 100)
-    assert "100 messages delivered in the same pass" in error.message
-    assert "nothing was" not in f"{error.message} {error.hint}".lower()
-    assert [row["retry_count"] for row in table.stored().values()].count(0) >= 150
-
-
-def test_an_error_of_the_database_spends_no_try_and_blames_no_row(
-    empty_place: str, opened: Open, clock: FakeClock
-) -> None:
-    """A trigger that can work for no row at all says nothing of any of them."""
-    table = _made(empty_place, clock)
-    table.row("m1")
-    caller = _caller(table, opened)
-    deliver(caller)
-    table.row("m2")
-    body = "BEGIN INSERT INTO gone VALUES (1); END"
-    if "://" in empty_place:
-        function = f"CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ {body[:-3]} RETURN NEW; END $$"
-        on = "CREATE TRIGGER broken AFTER UPDATE ON agent_message FOR EACH ROW EXECUTE FUNCTION broken()"
-        execute(empty_place, function, on)
-    else:
-        execute(empty_place, f"CREATE TRIGGER broken AFTER UPDATE ON agent_message {body}")
-    with pytest.raises(TeamError, match="gone"):
-        deliver(caller)
-    row = table.stored()["m2"]
-    assert (row["status"], row["retry_count"], row["error_message"]) == ("pending", 0, None)
-    assert [problem.code for problem in caller.team.snapshot().problems] == []
-
-
 def _swallow(place: str, table: str) -> None:
     """Let a trigger take away each row that is added to a table, without an error."""
     if "://" in place:
@@ -327,91 +253,6 @@ def _swallow(place: str, table: str) -> None:
         )
     else:
         execute(place, f"CREATE TRIGGER swallow BEFORE INSERT ON {table} BEGIN SELECT raise(IGNORE); END")
-
-
-_MEDDLE = "UPDATE agent_message SET {0} WHERE message_id = NEW.message_id"
-
-
-@pytest.mark.parametrize("by", ["trigger", "rule"])
-@cases
-def test_what_the_table_changes_at_once_is_not_told_as_sent(
-    empty_place: str, opened: Open, clock: FakeClock, change: str, part: str, by: str
-) -> None:
-    """Nobody would get it, or as something else, and the sender was told that it was written."""
-    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    then = _MEDDLE.format(change)
-    if by == "rule" and "://" not in empty_place:
-        pytest.skip("SQLite has no rules")
-    if by == "rule":
-        execute(empty_place, f"CREATE RULE meddle AS ON INSERT TO agent_message DO ALSO {then}")
-    elif "://" in empty_place:
-        body = f"BEGIN {then}; RETURN NULL; END"
-        execute(
-            empty_place,
-            f"CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$",
-            "CREATE TRIGGER meddle AFTER INSERT ON agent_message FOR EACH ROW EXECUTE FUNCTION meddle()",
-        )
-    else:
-        execute(empty_place, f"CREATE TRIGGER meddle AFTER INSERT ON agent_message BEGIN {then}; END")
-    caller = Caller(opened(empty_place, clock=clock), "ceo")
-    with pytest.raises(TeamError, match=rf'{by} "meddle" changed its .*{part}.*; nothing was changed') as caught:
-        send(caller, to="architect", summary="Five words are in here", content="Hello")
-    assert caught.value.code is Code.STORE_FAILED
-    assert execute(empty_place, "SELECT count(*) FROM agent_message") == [(0,)]
-
-
-def test_a_rule_that_swallows_changes_is_named(postgres: str, opened: Open, clock: FakeClock) -> None:
-    create_database(postgres, "team: t\nlead: ceo\nagents: [ceo, architect, helper]\n")
-    caller = Caller(opened(postgres, clock=clock), "ceo")
-    (sent,) = send(caller, to="architect", summary="Five words are in here", content="Hello").messages
-    execute(postgres, "CREATE RULE keep AS ON UPDATE TO agent_message DO INSTEAD NOTHING")
-    with pytest.raises(TeamError, match='DROP RULE "keep" ON agent_message;'):
-        treat(caller, Remedy.RECALL, [sent.message_id])
-
-
-@pytest.mark.parametrize("old", ["recipient", "status"])
-def test_a_redirected_message_whose_row_stays_as_it_was_is_not_told_as_redirected(
-    postgres: str, opened: Open, clock: FakeClock, old: str
-) -> None:
-    create_database(postgres, "team: t\nlead: ceo\nagents: [ceo, architect, helper]\n")
-    caller = Caller(opened(postgres, clock=clock), "ceo")
-    (sent,) = send(caller, to="architect", summary="Five words are in here", content="Hello").messages
-    execute(
-        postgres,
-        "UPDATE agent_message SET status = 'failed'",
-        "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS "
-        f"$$ BEGIN NEW.{old} := OLD.{old}; RETURN NEW; END $$",
-        "CREATE TRIGGER keep BEFORE UPDATE ON agent_message FOR EACH ROW EXECUTE FUNCTION keep()",
-    )
-    with pytest.raises(TeamError, match='DROP TRIGGER "keep" ON agent_message;'):
-        treat(caller, Remedy.REDIRECT, [sent.message_id], to="helper")
-
-
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("face", ["send", "plan", "route"])
-def test_what_the_table_takes_away_again_is_not_told_as_sent(
-    empty_place: str, opened: Open, clock: FakeClock, face: str, when: str
-) -> None:
-    table = Table(empty_place, "seed", clock)
-    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    if when == "before":
-        _swallow(empty_place, "agent_message")
-    elif "://" in empty_place:
-        pytest.skip("a trigger in two statements: one of SQLite is enough")
-    else:
-        away = "DELETE FROM agent_message WHERE message_id = NEW.message_id"
-        execute(empty_place, f"CREATE TRIGGER swallow AFTER INSERT ON agent_message BEGIN {away}; END")
-    team = opened(empty_place, clock=clock)
-    with pytest.raises(TeamError, match=r"swallow.* took it away; nothing was changed") as caught:
-        if face == "send":
-            send(Caller(team, "ceo"), to="architect", summary="Five words are in here", content="Hello")
-        elif face == "plan":
-            submit_plan(Caller(team, "architect"), content="1. Do it", summary="Five words are in here")
-        else:
-            fields = {"ACTION": "send", "SENDER": "ceo", "RECIPIENT": "architect", "MESSAGE_TYPE": "notify"}
-            route(Caller(team, "ceo"), {**fields, "PAYLOAD": {"message": "Hello", "priority": "low"}})
-    assert caught.value.code is Code.STORE_FAILED
-    assert table.stored() == {}
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -434,90 +275,6 @@ def test_what_an_inbox_takes_away_again_goes_into_the_file(
     assert deliver(caller).delivered
     folder = caller.team.inbox_folder  # type: ignore[attr-defined]
     assert sent.message_id in (folder / "architect.jsonl").read_text()
-
-
-def test_what_a_trigger_calls_delivered_is_read_all_the_same(tmp_path: Path, opened: Open, clock: FakeClock) -> None:
-    """Its sender and the roster would count it as unread for ever."""
-    place = str(tmp_path / "team.db")
-    create_database(place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    then = _MEDDLE.format("status = 'delivered'")
-    execute(place, f"CREATE TRIGGER t AFTER UPDATE ON agent_message WHEN NEW.status = 'read' BEGIN {then}; END")
-    caller = Caller(opened(place, clock=clock), "architect")
-    send(Caller(caller.team, "ceo"), to="architect", summary="Five words are in here", content="Hello")
-    assert len(inbox.receive(caller, agent="architect").messages) == 1
-    assert [message.status for message in caller.team.snapshot().messages] == ["read"]
-    assert inbox.receive(caller, agent="architect", delivered=True).messages == ()
-
-
-@pytest.mark.parametrize("column", ["arrivals", "audit_seq"])
-def test_numbers_that_were_put_back_stop_no_write(
-    empty_place: str, opened: Open, clock: FakeClock, column: str
-) -> None:
-    """Each number was given a second time, which the tables refuse: nobody could write any more."""
-    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    caller = Caller(opened(empty_place, clock=clock), "architect")
-    send(Caller(caller.team, "ceo"), to="architect", summary="Five words are in here", content="one")
-    inbox.receive(caller, agent="architect")
-    send(Caller(caller.team, "ceo"), to="architect", summary="Five words are in here", content="two")
-    execute(empty_place, f"UPDATE team_console_state SET {column} = 0")
-    found = opened(empty_place, clock=clock)
-    assert [problem.code for problem in found.snapshot().problems] == ["NUMBERS_BEHIND"]
-    send(Caller(found, "ceo"), to="architect", summary="Five words are in here", content="three")
-    got = inbox.receive(Caller(found, "architect"), agent="architect")
-    assert [message.content for message in got.messages] == ["two", "three"]
-    assert found.snapshot().problems == ()
-    assert all(line.intact for line in found.audit())
-
-
-def test_numbers_that_are_gone_are_told(empty_place: str, opened: Open, clock: FakeClock) -> None:
-    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    execute(empty_place, "DELETE FROM team_console_state")
-    caller = Caller(opened(empty_place, clock=clock), "ceo")
-    assert [problem.code for problem in caller.team.snapshot().problems] == ["NUMBERS_LOST"]
-    with pytest.raises(TeamError, match="holds no numbers; nothing was changed"):
-        send(caller, to="architect", summary="Five words are in here", content="one")
-
-
-def test_mail_whose_archive_takes_nothing_stays_unread(empty_place: str, opened: Open, clock: FakeClock) -> None:
-    """It would leave the queue one day, and be nowhere."""
-    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    _swallow(empty_place, "team_console_archive")
-    caller = Caller(opened(empty_place, clock=clock), "architect")
-    send(Caller(caller.team, "ceo"), to="architect", summary="Five words are in here", content="Hello")
-    with pytest.raises(TeamError, match="did not take what was to be archived; nothing was changed"):
-        inbox.receive(caller, agent="architect")
-    assert [message.status for message in caller.team.snapshot().messages] == ["pending"]
-
-
-def test_a_row_whose_id_no_other_place_holds_is_named_and_stops_no_mail(
-    tmp_path: Path, opened: Open, clock: FakeClock
-) -> None:
-    """It was read once; put back, it kept everything of its agent from being received."""
-    place = str(tmp_path / "team.db")
-    create_database(place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    names = "INSERT INTO agent_message (message_id, sender, recipient, message_type, status) "
-    execute(place, f"{names} VALUES ('a' || char(0) || 'b', 'ceo', 'architect', 'message', 'pending')")
-    caller = Caller(opened(place, clock=clock), "architect")
-    (sent,) = send(Caller(caller.team, "ceo"), to="architect", summary="Five words are in here", content="Hi").messages
-    for _ in range(2):
-        (problem,) = caller.team.snapshot().problems
-        assert (problem.code, problem.severity) == ("DAMAGED_ENTRY", "error")
-        assert "message_id with a NUL" in problem.message
-        assert [one.message_id for one in inbox.receive(caller, agent="architect").messages] == [sent.message_id]
-        execute(place, "UPDATE agent_message SET status = 'pending'")
-
-
-@pytest.mark.parametrize("column", ["message_type", "payload", "recipient", "message_id"])
-@pytest.mark.parametrize("kind", ["VARCHAR(8)", "CHAR(8)"])
-def test_no_column_of_a_message_is_cut(postgres: str, opened: Open, clock: FakeClock, column: str, kind: str) -> None:
-    """A cast to a type with a length cuts without an error: a plan became a message of no kind."""
-    form = {**COLUMNS, column: f"{kind} PRIMARY KEY" if column == "message_id" else kind}
-    execute(postgres, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in form.items())})")
-    table = Table(postgres, "seed", clock)
-    team = opened(postgres, clock=clock)
-    with pytest.raises(TeamError, match=r"too long.*nothing was changed"):
-        send(Caller(team, "ceo"), to="code_developer", type="spec_ready", payload={"spec_id": "SPEC-031 of today"})
-    assert table.stored() == {}
 
 
 def test_a_database_in_another_encoding_takes_what_it_can_and_says_so(opened: Open, clock: FakeClock) -> None:
@@ -547,31 +304,3 @@ def test_a_row_that_is_not_utf8_stops_no_other(opened: Open, clock: FakeClock) -
     execute(place, "UPDATE agent_message SET payload = NULL, error_message = E'caf\\xe9' WHERE message_id = 'bad'")
     got = inbox.receive(Caller(opened(place, clock=clock), "code_developer"), agent="code_developer")
     assert {message.message_id for message in got.messages} == {"a1", "bad"}
-
-
-def test_another_row_under_the_id_of_an_archived_message_is_archived_beside_it(
-    empty_place: str, opened: Open, clock: FakeClock
-) -> None:
-    """The archive of the first counted for the second, which `clear` took out of its only place."""
-    table = _made(empty_place, clock)
-    developer = _caller(table, opened, "code_developer")
-    sent = send(developer, to="user", summary="Five words are in here", content="Hello").messages[0]
-    inbox.receive(_caller(table, opened, "user"), agent="user")
-    clock.advance(1)
-    maintenance.clear(_caller(table, opened, "user"), older_than_days=0)
-    assert table.stored() == {}
-    table.row(sent.message_id)
-    table.row("other")
-    got = inbox.receive(developer, agent="code_developer")
-    assert {message.message_id for message in got.messages} == {sent.message_id, "other"}
-    assert [(notice.code, notice.place) for notice in got.notices] == [("DUPLICATE_ID", sent.message_id)]
-    for _ in range(2):
-        history = {message.message_id: message.sender for message in developer.team.history().messages}
-        assert history == {
-            sent.message_id: "code_developer",
-            f"{sent.message_id}-2": "orchestrator",
-            "other": "orchestrator",
-        }
-        clock.advance(1)
-        maintenance.clear(developer, older_than_days=0)
-    assert table.stored() == {}
