@@ -13,7 +13,6 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.model.message import Message
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
@@ -77,7 +76,7 @@ def test_connections_to_a_server_that_was_started_again_are_replaced(own_server:
     assert len(ids(team)) == 2
 
 
-AGENT, WAIT = "code_developer", 10.0
+WAIT = 10.0
 
 
 def _plan(team: SqlTeam, agent: str) -> str:
@@ -101,20 +100,6 @@ def test_what_left_the_table_through_the_archive_is_not_missing(place: str, open
     assert (len(seen.messages), seen.missing) == (0, frozenset())
     (row,) = board.update(seen, clock()).requests
     assert (row.request_id, row.state) == (request_id, "approved")
-
-
-def _next(team: SqlTeam, *, limit: int = 1, type: str | None = None, lease: float | None = None) -> list[str]:
-    got = receive(Caller(team, AGENT, wait=5.0), agent=AGENT, limit=limit, type=type, lease=lease)
-    return [message.message_id[-1] for message in got.messages]
-
-
-def _mine(number: int, priority: str = "medium", **changes: object) -> Message:
-    return make_message(number, to=AGENT, priority=priority, **changes)
-
-
-def test_the_most_urgent_is_handed_out_first(team: SqlTeam) -> None:
-    put(team, _mine(1, "low"), _mine(2), _mine(3, "critical"), _mine(4))
-    assert [_next(team), _next(team, limit=2), _next(team), _next(team)] == [["3"], ["2", "4"], ["1"], []]
 
 
 def test_nobody_folds_the_log_into_the_file_under_a_look(tmp_path: Path) -> None:

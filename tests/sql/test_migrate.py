@@ -12,7 +12,6 @@ from team_console.store.model.errors import Code
 from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.migration import Migrated, migrate, open_target
-from team_console.store.service.router import deliver
 from team_console.store.settings.settings_file import parse_settings
 
 from tests.equipment.asking import refusal
@@ -75,27 +74,6 @@ def test_a_run_that_was_stopped_is_simply_run_again(pair: tuple[Team, Team], sto
     assert (_live(target), _archives(target)) == (_live(source), _archives(source))
 
 
-def test_what_happened_at_the_source_since_is_brought_over(pair: tuple[Team, Team], clock: FakeClock) -> None:
-    source, target = pair
-    _run(source, target)
-    inbox.receive(Caller(source, "no"), agent="no")
-    sending.send(Caller(source, "ceo"), to="architect", type="spec_ready", message_id="later")
-    done = _run(source, target)
-    assert (done.live, done.updated, done.archived) == (1, 1, 1)
-    assert (_live(target), _archives(target)) == (_live(source), _archives(source))
-
-
-def test_what_somebody_did_in_the_target_is_not_undone(pair: tuple[Team, Team]) -> None:
-    source, target = pair
-    _run(source, target)
-    inbox.receive(Caller(target, "no"), agent="no")
-    sending.send(Caller(source, "ceo"), to="architect", type="spec_ready", message_id="later")
-    done = _run(source, target)
-    assert done.differing == ["waiting"]
-    states = {message.message_id: message.status for message in target.snapshot().messages}
-    assert (states["waiting"], states["later"]) == ("read", "pending")
-
-
 def test_a_team_that_goes_round_all_stores_comes_back_as_it_left_and_a_second_run_writes_nothing(
     postgres: str, tmp_path: Path, clock: FakeClock
 ) -> None:
@@ -142,16 +120,6 @@ def test_a_record_with_a_nul_stops_no_copy_and_an_id_with_one_is_named(
             assert all(record in wanted for record in _live(target))
             assert len(_live(target)) == len(wanted)
             assert _archives(target) == _archives(team)
-
-
-def test_what_was_pushed_and_not_acknowledged_is_pointed_out(pair: tuple[Team, Team]) -> None:
-    source, target = pair
-    deliver(Caller(source, "ceo"), only=["no"])
-    done = _run(source, target)
-    assert _live(target) == _live(source)
-    (warning,) = done.warnings
-    assert "delivered and not acknowledged: 1;" in warning
-    assert source.location in warning
 
 
 def test_a_team_is_not_copied_onto_itself_nor_under_another_name_of_its_server(postgres: str, opened: Open) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,16 +16,7 @@ from team_console.store.contract.team import Condition, WatchState
 from team_console.store.model.errors import Code, TeamError
 
 from tests.equipment.cases import constant
-from tests.equipment.command_line import CommandLine
 
-PLAN = {
-    "type": "plan_approval_request",
-    "from": "researcher",
-    "timestamp": "2026-11-25T10:00:00.000Z",
-    "planFilePath": "/plans/x.md",
-    "planContent": "1. Read\n2. \x1b[31mWrite",
-    "requestId": "plan_approval-1764064800000@researcher@alpha",
-}
 MEMBERS = constant(__file__, "MEMBERS", list[Any])
 
 
@@ -44,7 +34,7 @@ def claude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "inboxes").mkdir(parents=True)
     settings = {"name": "alpha", "leadAgentId": "team-lead@alpha", "members": MEMBERS}
     (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
-    put(folder, "team-lead", [entry(PLAN), entry("Done with the first part", summary="first part done")])
+    put(folder, "team-lead", [entry("Done with the first part", summary="first part done")])
     return folder
 
 
@@ -53,49 +43,6 @@ def put(folder: Path, agent: str, entries: object) -> None:
     path = folder / "inboxes" / f"{agent}.json"
     path.with_suffix(".tmp").write_text(json.dumps(entries, indent=2), encoding="utf-8")
     path.with_suffix(".tmp").replace(path)
-
-
-@pytest.fixture
-def lines(tmp_path: Path) -> Path:
-    """A folder `.team` with the five types of seed 001; the project it is in."""
-    shutil.copytree(Path(__file__).with_name("team_of_lines"), tmp_path / "project" / ".team")
-    return tmp_path / "project"
-
-
-def test_what_is_said_there_opens_and_decides_nothing_here(claude: Path, elsewhere: CommandLine) -> None:
-    put(claude, "researcher", [entry({"type": "shutdown_request", "requestId": "s1", "from": "team-lead"})])
-    environment = {"CLAUDE_CONFIG_DIR": str(claude.parents[1])}
-    shown = {
-        verb: json.loads(elsewhere("-t claude:alpha", *verb.split(), "--json", env=environment).out)
-        for verb in ("status", "roster", "requests", "inbox team-lead", "history")
-    }
-    assert shown["requests"]["requests"] == []
-    listed, plan = (
-        elsewhere("-t claude:alpha", *words, env=environment).out
-        for words in (["requests"], ["show", PLAN["requestId"]])
-    )
-    assert "what its agents ask is in: inbox team-lead" in listed
-    assert "1. Read" in plan
-    assert {row["name"]: row["state"] for row in shown["roster"]["agents"]}["researcher"] == "idle"
-    assert {row["type"] for row in shown["history"]["messages"]} == {
-        "claude:plan_approval_request",
-        "claude:message",
-        "claude:shutdown_request",
-    }
-    assert (shown["status"]["backend"], shown["status"]["read_only"]) == ("claude", True)
-    assert all("decides nothing here" in shown[verb]["doubt"] for verb in shown)
-    assert shown["inbox team-lead"]["messages"][0]["payload"]["content"] == PLAN["planContent"]
-
-
-@pytest.mark.parametrize("verb", ["send --to researcher --summary a --content b", "receive researcher", "check --heal"])
-def test_verbs_that_write_are_refused_with_the_next_step(verb: str, claude: Path, elsewhere: CommandLine) -> None:
-    before = sorted((path, path.stat().st_mtime_ns) for path in claude.rglob("*"))
-    words = ("-t", "claude:alpha", "--as", "team-lead", *verb.split(), "--json")
-    refused = elsewhere(*words, env={"CLAUDE_CONFIG_DIR": str(claude.parents[1])})
-    error = json.loads(refused.out)
-    assert (refused.status, error["error"]) == (5, "READ_ONLY")
-    assert "team-console join" in error["hint"]
-    assert sorted((path, path.stat().st_mtime_ns) for path in claude.rglob("*")) == before
 
 
 def test_changes_and_the_end_of_a_team_are_noticed(claude: Path) -> None:
@@ -182,18 +129,3 @@ def test_a_name_that_is_no_team_gets_the_names_there_are(name: str, claude: Path
         open_team(f"claude:{name}")
     assert refused.value.code is Code.TEAM_NOT_FOUND
     assert "alpha" in refused.value.hint
-
-
-def test_migrate_takes_a_team_of_lines_over(lines: Path, elsewhere: CommandLine) -> None:
-    target = str(lines / "ours")
-    elsewhere.ok("migrate", str(lines / ".team"), target)
-    requests = json.loads(elsewhere.ok("-t", target, "requests", "--json").out)["requests"]
-    assert {(row["request_id"], row["kind"], row["state"]) for row in requests} == {
-        ("r1", "shutdown", "overdue"),
-        ("p1", "plan", "overdue"),
-    }
-    assert not json.loads(elsewhere("-t", target, "decisions", "--json").out)["decisions"]
-    roster = json.loads(elsewhere.ok("-t", target, "roster", "--json").out)["agents"]
-    assert {row["name"] for row in roster} == {"lead", "alice", "bob"}
-    again = elsewhere.ok("migrate", str(lines / ".team"), target)
-    assert "5 were there" in again.out

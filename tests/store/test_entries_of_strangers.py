@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from team_console.store.backends.yaml.queue import QueueText
 
 from tests.equipment.strangers import Cell, as_json, entry, sample
-from tests.equipment.teams import ids, make_message, put
-from tests.equipment.yaml_folder import open_yaml
+from tests.equipment.teams import make_message
 
 
 def read(cell: Cell) -> QueueText:
@@ -29,25 +27,6 @@ def test_entries_are_told_apart_in_any_frame_beside_any_damage_and_any_text() ->
         if (ids, text.damaged_count) != (cell.ids, cell.damaged) or any("N" in line for line in begins):
             wrong.append((cell.name, ids, cell.ids, text.damaged_count, cell.damaged, begins))
     assert wrong == []
-
-
-@pytest.mark.parametrize("more", ["x: a: b", 'x: "see \\official.md"', "type: twice"])
-@pytest.mark.parametrize("suffix", ["yaml", "json"])
-def test_a_dropped_file_with_a_bad_entry_gives_its_others_and_is_kept(tmp_path: Path, suffix: str, more: str) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    (tmp_path / "drop").mkdir()
-    text = entry("A") + entry("B", more=f"  {more}\n") + entry("C", indent=2)
-    if suffix == "json":
-        bad = as_json("B")[:-1] + ', "x": "see \\official.md"}'
-        text = f"[{as_json('A')},\n{bad},\n{as_json('C')}]\n"
-    (tmp_path / "drop" / f"x.{suffix}").write_text(text)
-    seen = open_yaml(tmp_path).snapshot()
-    assert [message.message_id for message in seen.dropped] == ["A", "C"] or suffix == "yaml"
-    assert any("x." in problem.place and "entry" in problem.message for problem in seen.problems)
-    put(open_yaml(tmp_path), make_message(2))
-    assert {"A", "C"} <= set(ids(open_yaml(tmp_path))) or suffix == "yaml"
-    assert "A" in ids(open_yaml(tmp_path))
-    assert (tmp_path / "drop" / "rejected" / f"x.{suffix}").read_text() == text
 
 
 @pytest.mark.parametrize("key", ["note", '"note"', "'note'"])

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from team_console.store.backends.locations import absolute
-from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, open_team
+from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
 
 from tests.equipment.cases import cases
@@ -18,23 +16,6 @@ from tests.equipment.yaml_folder import ROOT_ONLY, as_nobody
 
 LOCKED_UP = os.strerror(errno.EACCES)
 TOO_LONG = os.strerror(errno.ENAMETOOLONG)
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A project root with a queue and settings."""
-    root = tmp_path / "project"
-    for path, text in ((PROJECT_QUEUE, "messages: []\n"), (PROJECT_CONFIG, "team: sprint-42\nlead: master\n")):
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
-    return root
-
-
-@cases
-def test_every_way_to_a_project_opens_the_team_of_its_root(project: Path, way: str) -> None:
-    team, root = open_team(str(project / way)), open_team(str(project))
-    assert (team.config().name, team.config().lead) == ("sprint-42", "master")
-    assert team.location == root.location == str(project)
 
 
 @cases
@@ -108,11 +89,3 @@ def test_a_way_up_is_taken_out_of_a_place_and_the_place_stays_the_same(tmp_path:
     }
     assert {way: absolute(f"{tmp_path}/{way}") for way in ways} == {way: tmp_path / to for way, to in ways.items()}
     assert absolute("/../..") == Path("/")
-
-
-def test_a_database_without_a_team_is_made_one_with_init(tmp_path: Path) -> None:
-    sqlite3.connect(tmp_path / "team.db").close()
-    (tmp_path / "team.db").touch()
-    with closing(open_team(str(tmp_path / "team.db"))) as team:
-        (problem,) = (item for item in team.snapshot().problems if "no table" in item.message)
-    assert "team-console init" in problem.hint

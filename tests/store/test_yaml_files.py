@@ -51,44 +51,6 @@ def test_the_queue_keeps_its_mode(tmp_path: Path, mode: int | None, umask: int) 
         assert _mode(tmp_path / "archive") == (0o770 if mode == 0o660 else 0o700)
 
 
-def test_staging_files_of_dead_processes_are_removed_and_never_read(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    for name in (f"{QUEUE}.tmp.4711.0123456789ab", f"{QUEUE}.tmp.x"):
-        (tmp_path / name).write_bytes(queue_of(make_message(66)))
-    assert states(team) == {"01": "pending"}
-    put(team, make_message(2))
-    assert states(team) == {"01": "pending", "02": "pending"}
-    assert not list(tmp_path.glob("*.tmp.*"))
-
-
-def test_a_planted_link_at_a_file_of_ours_is_never_followed(tmp_path: Path) -> None:
-    victim = tmp_path / "victim"
-    victim.write_text("keep")
-    root = tmp_path / "team"
-    (root / "archive").mkdir(parents=True)
-    (root / "archive" / "task-manager-archive.yaml").symlink_to(victim)
-    (root / QUEUE).write_bytes(queue_of(make_message(1)))
-    team = open_yaml(root)
-    assert receive(team) == [make_message(1).message_id]
-    (root / "audit.jsonl").unlink()
-    (root / "audit.jsonl").symlink_to(victim)
-    put(team, make_message(2))
-    assert states(team) == {"01": "read", "02": "pending"}
-    assert not any(path.is_symlink() for path in (root / "audit.jsonl", root / "archive" / "task-manager-archive.yaml"))
-    assert victim.read_text() == "keep"
-
-
-def test_a_hard_linked_queue_is_refused_with_the_reason_and_nothing_changes(tmp_path: Path) -> None:
-    (tmp_path / QUEUE).write_bytes(queue_of(make_message(1)))
-    os.link(tmp_path / QUEUE, tmp_path / "second-name")
-    with pytest.raises(TeamError, match="hard link") as caught:
-        put(open_yaml(tmp_path), make_message(2))
-    assert caught.value.code is Code.STORE_FAILED
-    assert (tmp_path / QUEUE).read_bytes() == queue_of(make_message(1))
-    assert states(open_yaml(tmp_path)) == {"01": "pending"}
-
-
 def test_a_reader_waits_out_a_writer_that_rewrites_in_place(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     put(team, make_message(1))
@@ -98,18 +60,6 @@ def test_a_reader_waits_out_a_writer_that_rewrites_in_place(tmp_path: Path) -> N
     writer.start()
     assert team.snapshot().condition is Condition.OK
     writer.join()
-
-
-def test_a_vanished_queue_without_a_ledger_is_not_replaced_by_an_empty_one(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    put(team, make_message(2))
-    (tmp_path / QUEUE).unlink()
-    (tmp_path / "audit.jsonl").unlink()
-    with pytest.raises(TeamError, match="gone") as caught:
-        put(open_yaml(tmp_path), make_message(3))
-    assert caught.value.code is Code.STORE_UNREADABLE
-    assert not (tmp_path / QUEUE).exists()
 
 
 def test_a_folder_moved_away_during_a_transaction_stops_the_commit(tmp_path: Path) -> None:
@@ -176,14 +126,3 @@ def test_who_may_not_write_is_told_so_before_the_first_write_and_nothing_is_made
         (root / closed).chmod(0o777)
         with as_nobody():
             assert team.obstacle() == ""
-
-
-def test_a_folder_in_place_of_the_generation_before_lets_no_queue_pile_up(tmp_path: Path) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    previous = (tmp_path / QUEUE).with_name(f"{(tmp_path / QUEUE).name}.prev")
-    previous.unlink(missing_ok=True)
-    previous.mkdir()
-    for number in range(2, 6):
-        put(open_yaml(tmp_path), make_message(number))
-    assert len(open_yaml(tmp_path).snapshot().messages) == 5
-    assert len(list((tmp_path / QUEUE).parent.glob("*.torn-*"))) == 1

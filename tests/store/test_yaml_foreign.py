@@ -15,12 +15,10 @@ from tests.equipment.yaml_folder import (
     audit_lines,
     make_message,
     meanwhile,
-    notices,
     open_yaml,
     put,
     queue_of,
     receive,
-    remove,
     replace_by_rename,
     states,
 )
@@ -78,30 +76,6 @@ def test_as_many_bytes_written_within_one_tick_of_the_clock_are_read(tmp_path: P
     assert len(set(ids)) == len(ids) == 3
 
 
-def test_each_reader_of_a_group_message_stays_read_when_another_programs_copy_forgets_it(tmp_path: Path) -> None:
-    record = make_message(1).with_changes(to_agents=["a", "b"], to=None)
-    (tmp_path / QUEUE).write_bytes(queue_of(record))
-    team = open_yaml(tmp_path)
-    with team.transaction(actor="a", action="receive", wait=1) as tx:
-        message = tx.everything()[0]
-        tx.replace(message, message.with_changes(read_by={"a": "2026-02-24T11:00:00Z"}))
-        tx.record("receive")
-    theirs = record.with_changes(read_by={"b": "2026-02-24T11:00:01Z"})
-    replace_by_rename(tmp_path / QUEUE, queue_of(theirs))
-    notices(open_yaml(tmp_path))
-    assert set(team.snapshot().messages[0].read_by) == {"a", "b"}
-
-
-def test_an_archived_message_that_comes_back_is_taken_out_again(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1), make_message(2))
-    old = (tmp_path / QUEUE).read_bytes()
-    remove(team, 1)
-    replace_by_rename(tmp_path / QUEUE, old)
-    assert notices(open_yaml(tmp_path)) == {"HEALED_RETURNED"}
-    assert states(team) == {"02": "pending"}
-
-
 @pytest.mark.parametrize("step", STEPS)
 def test_a_write_that_slips_in_during_ours_is_merged(tmp_path: Path, step: str) -> None:
     team = open_yaml(tmp_path)
@@ -121,36 +95,3 @@ def test_a_writer_that_had_the_old_queue_open_is_merged_at_the_next_turn(tmp_pat
         slow.write(queue_of(make_message(1), make_message(7)))
     put(open_yaml(tmp_path), make_message(3))
     assert states(team) == {"01": "pending", "02": "pending", "07": "pending", "03": "pending"}
-
-
-def test_a_link_in_drop_is_rejected_and_not_followed(tmp_path: Path) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    (tmp_path / "secret").write_bytes(queue_of(make_message(66)))
-    (tmp_path / "drop").mkdir()
-    (tmp_path / "drop" / "one.yaml").symlink_to(tmp_path / "secret")
-    assert notices(open_yaml(tmp_path)) == {"DROP_REJECTED"}
-    assert states(open_yaml(tmp_path)) == {"01": "pending"}
-
-
-def test_the_shell_recipe_for_drop_works(tmp_path: Path) -> None:
-    import subprocess
-
-    put(open_yaml(tmp_path), make_message(1))
-    (tmp_path / "drop").mkdir()
-    recipe = """
-id=MSG-20260224-$(od -An -N4 -tx1 /dev/urandom | tr -d ' \\n')
-cat > drop/.tmp-$id <<END
-message_id: $id
-type: notify
-from: task-manager
-to: ceo
-payload:
-  content: |
-    Built without the lock.
-END
-mv drop/.tmp-$id drop/$id.yaml
-"""
-    subprocess.run(["sh", "-c", recipe], cwd=tmp_path, check=True)
-    notices(open_yaml(tmp_path))
-    newest = open_yaml(tmp_path).snapshot().messages[-1]
-    assert (newest.sender, newest.status, newest.content) == ("task-manager", "pending", "Built without the lock.\n")
