@@ -8,6 +8,7 @@ import os
 import pwd
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import convert
@@ -17,6 +18,7 @@ from team_console.store.model.message import priority_named
 from team_console.store.model.names import USER, canonical, did_you_mean
 from team_console.store.settings.parsing import HOISTED, MAX_BYTES, PRIORITIES, SettingsChecker, Values
 from team_console.store.settings.team_config import (
+    CONFIG_NAME,
     OVERDUE_SECONDS,
     Agent,
     ConfigProblem,
@@ -149,6 +151,8 @@ _PLAIN = (
     *(setting.key for setting in HOISTED),
 )
 _SUFFIXES = (".yaml", ".yml")
+_QUEUE = "message-queue.yaml"
+_NEST = "Name another folder: what one team wrote there would count as the other's. The default is used."
 
 
 def settings_bytes(path: Path) -> bytes | None:
@@ -300,14 +304,21 @@ class _Builder(SettingsChecker):
         root = self._path.parents[len(PROJECT_FOLDER.parts)] if is_project else self._path.parent
         usual = root / _PROJECT_QUEUES if is_project else root
         folder = self._place("queue_dir", root, usual, None)
-        named = None if folder is None else folder / "message-queue.yaml"
+        named = None if folder is None else folder / _QUEUE
         queue = self._place("queue_file", root, folder or usual, named)
         if queue is not None and (queue.suffix not in _SUFFIXES or queue == self._path):
             self._refuse_place("queue_file", f"{queue.name} is no name of a queue", "Name a .yaml file of its own.")
             queue = None
+        if queue is not None and (mark := self._keeps_trail(root, queue)):
+            key = "queue_file" if "queue_file" in self.values else "queue_dir"
+            self._refuse_place(key, f"{queue.parent} is the folder of another team ({mark})", _NEST)
+            queue = None
         beside = None if queue is None else queue.parent / "archive"
         archives = self._place("archive_dir", root, folder or usual, beside)
-        other = self._path.with_name("message-queue.yaml")
+        if archives is not None and (mark := self._keeps_archives(root, archives, queue or usual / _QUEUE)):
+            self._refuse_place("archive_dir", f"{archives} has the archives of another team ({mark})", _NEST)
+            archives = beside
+        other = self._path.with_name(_QUEUE)
         if queue is not None and not is_project and queue != other and other.exists():
             text = f"{other} is there and is used instead of {queue}"
             self._refuse_place("queue_file", text, "Move one of them away.")
@@ -339,6 +350,42 @@ class _Builder(SettingsChecker):
             return default
         return place
 
+    def _keeps_trail(self, root: Path, queue: Path) -> Path | None:
+        """Return what tells of another team whose queue is in the folder of this one; None without one."""
+        for mark, theirs, _ in self._teams_below(root, queue.parent):
+            # guard: trail-of-one-team
+            if _is_same(theirs.parent, queue.parent) and not _is_same(theirs, queue):
+                return mark
+        return None
+
+    def _keeps_archives(self, root: Path, archives: Path, queue: Path) -> Path | None:
+        """Return what tells of a team with another queue whose archives these are; None without one."""
+        for mark, theirs, kept in self._teams_below(root, archives):
+            # guard: archives-of-one-team
+            if _is_same(kept, archives) and not _is_same(theirs, queue):
+                return mark
+        return None
+
+    def _teams_below(self, root: Path, place: Path) -> Iterator[tuple[Path, Path, Path]]:
+        """Yield of each other team on the way from `root` to `place` what tells of it, its queue and its archives.
+
+        Every place of a team is inside its project, so whoever shares one with us stands on that way.
+        """
+        real, top = Path(os.path.realpath(place)), Path(os.path.realpath(root))
+        for folder in (real, *real.parents):
+            if not folder.is_relative_to(top) or folder == top:
+                return
+            project = folder / _PROJECT_QUEUES
+            for mark, home in ((folder / CONFIG_NAME, folder), (folder / PROJECT_FOLDER / CONFIG_NAME, project)):
+                # Beside the queue of a project nobody reads settings.
+                is_read = not (_is_project(self._path) and folder == top / _PROJECT_QUEUES)
+                if is_read and os.path.isfile(mark) and not _is_same(mark, self._path):
+                    queue, archives = places(mark)
+                    queue = queue or home / _QUEUE
+                    yield mark, queue, archives or queue.parent / "archive"
+            if os.path.isfile(folder / _QUEUE):
+                yield folder / _QUEUE, folder / _QUEUE, folder / "archive"
+
     def _refuse_place(self, key: str, text: str, hint: str) -> None:
         self.misread.add(key)
         self.note(self.lines.get(key, 0), f"{key}: {text}", hint)
@@ -364,6 +411,10 @@ class _Builder(SettingsChecker):
         told = f"key_file {text}; nothing is signed and no signature can be checked"
         self.note(self.lines["key_file"], told, hint, "BAD_KEY")
         return path, b"", text
+
+
+def _is_same(place: Path, other: Path) -> bool:
+    return os.path.realpath(place) == os.path.realpath(other)
 
 
 def _is_too_long(place: Path) -> bool:
