@@ -52,6 +52,12 @@ _STYLES = re.compile(r"\x1a\[[0-?]*[ -/]*[@-~]|\x1a\][^\x07\x1a]*(?:\x07|\x1a\\)
 """Sequences in a paste that colour it, move the cursor or name a link: no part of the text."""
 
 
+_WAYS_OUT = frozenset({_ESC, "\x1b[27u", "\x11", "\x1b[113;5u"})
+"""Escape and ctrl+q, as terminals without and with the keyboard protocol of kitty send them."""
+_SILENCE = 1.0
+"""Seconds of silence within a paste after which one of them is a key."""
+
+
 class PasteParser(XTermParser):
     """A parser for which all between the marks of a paste is text.
 
@@ -61,9 +67,19 @@ class PasteParser(XTermParser):
 
     _before = ""
     _pasted: str | None = None
+    _fed_at = 0.0
 
     def feed(self, data: str) -> Iterable[Message]:
-        """Return the events that `data` completes; a mark may come in two pieces."""
+        """Return the events that `data` completes; a mark may come in two pieces.
+
+        The end of a paste may never come, where a line was cut or a multiplexer left: then a key that leads out, alone
+        and after a silence, ends it. Any other would be text: it could belong to a paste that was held up.
+        """
+        moment, silent_since = monotonic(), self._fed_at
+        self._fed_at = moment
+        # guard: paste-without-end-can-be-left
+        if self._pasted is not None and data in _WAYS_OUT and moment - silent_since > _SILENCE:
+            data = BRACKETED_PASTE_END + data
         while data:
             if self._pasted is None:
                 seen = self._before + data

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable, Iterator
 
 import pytest
+from team_console.console.tui import textual_fixes
 from team_console.console.tui.textual_fixes import PasteParser
 from team_console.widgets.fields import Field, Note
 from textual.app import App, ComposeResult
@@ -14,6 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tests.equipment.cases import cases
+from tests.equipment.waiting import until
 
 START, END = "\x1b[200~", "\x1b[201~"
 LOG = "a build \x1b[31mfailed\x1b[0m\nsee \x1b]8;;http://x\x1b\\here\x1b]8;;\x1b\\\n\x1b[38;2;1;2;3mq\x1b[m done\n"
@@ -56,6 +58,32 @@ def test_a_paste_in_pieces_is_the_same_paste() -> None:
     for number in range(400):
         pieces = split(whole, chance)
         assert heard(pieces) == told, f"seed 20, number {number}: {pieces}"
+
+
+@pytest.mark.parametrize(("key", "name"), [("\x1b", "escape"), ("\x1b[27u", "escape"), ("\x11", "ctrl+q")])
+def test_a_paste_that_never_ends_is_left_by_a_key_after_a_silence(
+    monkeypatch: pytest.MonkeyPatch, key: str, name: str
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(textual_fixes, "monotonic", lambda: now[0])
+    parser = PasteParser()
+
+    def heard_after(seconds: float, data: str) -> list[str]:
+        now[0] += seconds
+        return list(_told(parser.feed(data)))
+
+    assert heard_after(0.0, f"{START}a text") == []
+    assert heard_after(5.0, "jk") == []
+    assert heard_after(0.5, key) == []
+    pasted, *keys = heard_after(2.0, f"{key}")
+    assert pasted.startswith("a textjk")
+
+    def is_told() -> bool:  # a lone escape could be the beginning of a sequence
+        keys.extend(_told(parser.tick()))
+        return bool(keys)
+
+    until(is_told)
+    assert keys == [f"[{name}]"]
 
 
 class _Fields(App[None]):

@@ -12,8 +12,8 @@ A line is one of these; `$NAME` in it stands for what was kept:
   roster.
 - `open` opens the console, at most `open 80x24 as NAME read-only`; another `open` closes it first. `leave` closes it
   as a human does, and `step-aside` is what an editor or ctrl+z does to it.
-- `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `together KEY ...` for keys that arrive at
-  once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
+- `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `paste WORDS`, `together KEY ...` for keys
+  that arrive at once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
 - `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the team
   now, `tick` lets a second be over, `look-through` stands on each row once, `cover NUMBER` draws over so
   many lines and `cover WORDS` over those with these words; `cut NUMBER` is a kill once so many of the decisions that
@@ -52,7 +52,7 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.waiting import human_present
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets.form import Excerpt
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.widgets import Input, Static, TextArea
 
 from tests.console.conftest import LEAD, Clock, Desk, change, edited_by, opened, rewrite
@@ -163,7 +163,9 @@ class ConsoleScript:
         if verb == "open":
             return await self._open(words)
         desk = self.desk
-        if verb == "together":
+        if verb == "paste":
+            desk.app.post_message(Paste(rest))
+        elif verb == "together":
             for key in words:
                 desk.app.post_message(Key(key, key if len(key) == 1 else None))
         elif verb == "fill":

@@ -37,6 +37,10 @@ class Trouble(FewLines):
         return wrap((("△ ", "warn"), (self._words, "warn")), width, rest=(("  ", ""),))
 
 
+LONGEST_WORDS = 1_000
+"""Characters of words that are searched for: each line that is drawn is looked through for each of them."""
+
+
 class SearchLine(Container):
     """Words to search for, behind the `/` that opened the line; not there until it is asked for."""
 
@@ -92,9 +96,7 @@ class SearchLine(Container):
         """Ask for words, beginning with those that hold now."""
         if self._field is None:
             wanted = 'words  from: to: kind: status: is: since: before:  -without  "exact"'
-            self._field = Field(
-                placeholder=wanted, suggester=Completer(lambda typed: query_completions(typed, self._values()))
-            )
+            self._field = Field(placeholder=wanted, suggester=Completer(self._completions))
             # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
             # what is typed meanwhile would be keys.
             self.mount(self._field, before="Trouble")
@@ -105,6 +107,9 @@ class SearchLine(Container):
         self._field.select_all()
         # At once: `focus` takes its turn in a queue, and a key that is there already would act on the list.
         self.screen.set_focus(self._field)
+
+    def _completions(self, typed: str) -> Iterable[str]:
+        return query_completions(typed, self._values()) if len(typed) <= LONGEST_WORDS else ()
 
     def close(self) -> Widget | None:
         """Ask no more; what had the focus before, None when nothing was asked."""
@@ -172,8 +177,13 @@ class Search:
             before.focus()
 
     def _typed(self, text: str) -> None:
-        """Search in what is read, or filter the list."""
+        """Search in what is read, or filter the list; by no page that was pasted, which would take minutes."""
+        # guard: no-page-is-searched-for
+        if len(text) > LONGEST_WORDS:
+            self.line.say(f"{len(text):,} characters are too many to look for; {LONGEST_WORDS:,} at most. esc ends it")
+            return
         if self._host.is_reading:
+            self.line.say("")
             self._host.detail.find(text)
         else:
             self._host.set_filter(text)
