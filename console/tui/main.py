@@ -228,7 +228,7 @@ class MainScreen(Screen[None]):
         text, now = safe_text(text), datetime.now(UTC)
         seconds = _SECONDS if severity == "information" else _SECONDS_OF_WARNING
         for at, how, said in self.last_said:
-            if (how, said) == ("warning", text) and (now - at).total_seconds() < seconds:
+            if (how, said) == ("warning", text) and 0 <= (now - at).total_seconds() < seconds:
                 return
         self.last_said.appendleft((now, severity, text))
         self.notify(text, severity=severity, markup=False, timeout=seconds)  # type: ignore[arg-type]
