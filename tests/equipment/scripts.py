@@ -7,13 +7,13 @@ all of it repeats the command until what stands below holds.
 
 `! MEMBER: EVENT {CHANGES}` is an event that a real client sent (`proofs/clients/data`), told to the hook of the
 member's session; `MEMBER/2` is another session of it, words behind the member are flags of the hook, and a field that
-is null is left out. `NAME = & MEMBER: EVENT` starts the hook and goes on, `ends NAME` waits for its end and has what it
-said, `dismiss NAME` does so after the client has ended it, `kill NAME` ends it without a word, and nobody reads it any
-more from `unread NAME` on. `> FILE: EVENT {CHANGES}` runs the line that the settings in FILE have for an event, as the
-client does; a number behind the file is the session. `NAME = ? MEMBER: COMMAND` asks, as a client does, whether a
-command may run. `console opens` and `console closes` are a human who comes and goes, `waits MEMBER` is there once a
-process waits beside the member's session, `set NAME VALUE` is a variable of the environment, without a value none, and
-`signs` makes the team one of signed verdicts.
+is null is left out. `NAME = & MEMBER: EVENT` starts the hook and goes on, `ends NAME` waits for its end and has what
+it said, `dismiss NAME` does so after the client has ended it, `kill NAME` ends it without a word, and nobody reads it
+any more from `unread NAME` on. `> FILE: EVENT {CHANGES}` runs the line that the settings in FILE have for an event,
+as the client does; a number behind the file is the session. `NAME = ? MEMBER: COMMAND` asks, as a client does,
+whether a command may run. `@ AGENT: TOOL {ARGUMENTS}` calls a tool of its MCP server. `console opens` and `console
+closes` are a human who comes and goes, `waits MEMBER` is there once a process waits beside the member's session, `set
+NAME VALUE` is a variable of the environment, without a value none, and `signs` makes the team one of signed verdicts.
 
 `write FILE TEXT`, `append FILE TEXT`, `replace FILE OLD NEW`, `merge FILE {FIELDS}`, `sh COMMAND` (which finds
 `scenes/files` at $FILES) and, in a database, `sql PLACE STATEMENT` are what another program does; `take ID` takes a
@@ -32,6 +32,7 @@ TEXT` is what it finds, `there FILE` waits for one, `gone FILE` wants none, `jso
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -43,6 +44,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from team_console.console.clients.client_process import has_waker
 from team_console.console.clients.session_files import SessionFiles
@@ -140,6 +142,8 @@ class Script:
         actor, _, words = words.partition(": ")
         if sort == "?":
             return self._ask(name, actor, words)
+        if sort == "@":
+            return self._call_tool(name, actor, words)
         if sort == ">":
             return self._run_settings(actor, words)
         if sort in ("!", "&"):
@@ -256,6 +260,23 @@ class Script:
         self.kept[name] = {"request_id": ask(team, {"command": command}, by=member)}
         team.close()
         return Result(0, "", "")
+
+    def _call_tool(self, name: str, agent: str, words: str) -> Result:
+        """Call a tool of the MCP server of an agent."""
+        pytest.importorskip("mcp.server.mcpserver", reason="the extra [mcp] is not installed")
+        from mcp import Client as ToolClient
+        from team_console.console.mcp.acting import ActingAgent
+        from team_console.console.mcp.server import make_server
+
+        tool, _, given = words.partition(" ")
+
+        async def call() -> Any:
+            async with ToolClient(make_server(ActingAgent(agent, str(self.command.folder)), settled=0.0)) as client:
+                return await client.call_tool(tool, json.loads(given or "{}"))
+
+        told = asyncio.run(asyncio.wait_for(call(), WAIT))
+        self.kept[name] = told.structured_content
+        return Result(int(told.is_error), json.dumps(told.structured_content), "")
 
     def _finds(self, file: str, text: str) -> None:
         assert text in self._path(file).read_text("utf-8"), (file, text)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.hook_process import is_read
+from team_console.console.clients.mail import Rest
+from team_console.console.clients.session_files import STATE, SessionFiles
 
 from tests.equipment.command_line import COMMAND, CommandLine
 from tests.hook.conftest import Client, Heard, Human
@@ -53,7 +58,19 @@ def test_no_input_and_no_option_makes_a_no(data: bytes, client: Client) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-START, PROMPT = "claude: SessionStart", "claude: UserPromptSubmit (plan mode)"
+def test_a_turn_that_has_just_begun_is_no_rest(tmp_path: Path) -> None:
+    """The client's own record says so a moment later than its hooks."""
+    files, record = SessionFiles(str(tmp_path / "session")), SimpleNamespace(doing="idle")
+    client = SimpleNamespace(record_of=lambda session: record)
+    session: Any = SimpleNamespace(
+        files=files, client=client, event=SimpleNamespace(session="s"), note=lambda doing: None
+    )
+    rest = Rest(session)
+    files.write(STATE, {"doing": "idle", "at": 1})
+    assert [rest.look() for _ in range(3)] == [False, False, True]
+    for moment in (2, 3):  # each look finds a turn that began after the look before
+        files.write(STATE, {"doing": "working", "at": moment})
+        assert [rest.look() for _ in range(2)] == [False, False]
 
 
 def test_a_process_that_ended_and_was_not_reaped_is_gone() -> None:

@@ -14,7 +14,7 @@ from team_console.console.mcp.start import ANSWERS
 from tests.equipment.cases import cases
 from tests.equipment.command_line import COMMAND, ROOT, clean_environment, next_line
 from tests.mcp.answers import INITIALIZED, LISTS, VERSIONS, answers_of_the_sdk, asked, greeting, request
-from tests.mcp.conftest import AGENT, LEAD, OTHER, Place
+from tests.mcp.conftest import AGENT, OTHER, Place
 
 pytestmark = pytest.mark.slow
 
@@ -161,15 +161,3 @@ def test_a_start_imports_nothing_heavy_before_the_greeting() -> None:
     code = "import sys; from team_console.console.mcp import start; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True, env=clean_environment())
     assert set(done.stdout.decode().split()) & {"mcp", "pydantic", "msgspec", "asyncio", "argparse", "typing"} == set()
-
-
-def test_a_question_is_open_until_the_human_answers_at_the_console(place: Place) -> None:
-    """Also for a client with a dialog of its own: what is answered there decided nothing for the team."""
-    hello = greeting("2025-11-25")
-    hello["params"]["capabilities"] = {"elicitation": {}}
-    question = {"question": "Which?", "options": [{"label": "A"}]}
-    call = request("q", "tools/call", name="ask_human", arguments={"questions": [question], "wait_seconds": 0.1})
-    _, answers, _ = piped(place, hello, INITIALIZED, call)
-    assert [answer.get("method") for answer in answers] == [None, None]
-    assert answers[1]["result"]["structuredContent"]["state"] == "open"
-    assert [row["from"] for row in place.verb("requests", "--open", by=LEAD)["requests"]] == [AGENT]

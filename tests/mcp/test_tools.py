@@ -15,9 +15,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from team_console.console.mcp.acting import ActingAgent
 from team_console.console.mcp.server import make_server
-from team_console.store.service import asking, requests
+from team_console.store.service import requests
 
-from tests.equipment.signed_teams import put
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, refused, told
 
 TOOLS = {
@@ -67,34 +66,6 @@ def test_every_wait_ends_before_clients_give_up(place: Place) -> None:
     assert (error["error"], "wait_seconds" in error["message"]) == ("INVALID_FIELD", True)
 
 
-@pytest.mark.parametrize("type", ["plan_approval_response", "permission_response", "question_response"])
-def test_an_answer_cannot_be_sent_as_a_message_not_even_by_the_lead(place: Place, type: str) -> None:
-    plan = requests.submit_plan(place.caller(AGENT), content="1. Go").request_id
-    fields = {"request_id": plan, "approve": True}
-    arguments = {"to": AGENT, "summary": "Go on with the plan please", "content": "Yes", "type": type, "fields": fields}
-    for name in (OTHER, LEAD):
-        run(place, lambda client: refused(client, "send", **arguments), name)
-        run(place, lambda client: refused(client, "answer_shutdown", request_id=plan, agree=True), name)
-    assert [row["state"] for row in place.verb("requests")["requests"]] == ["open"]
-
-
-def test_what_is_sent_bears_the_name_of_the_environment(place: Place) -> None:
-    words = {"summary": "The export is ready for review", "content": "See loader.py", "message_id": "MSG-own-1"}
-    first = run(place, lambda client: told(client, "send", to=LEAD, **words))
-    assert (first["message_ids"], first["to"]) == (["MSG-own-1"], [LEAD])
-    assert run(place, lambda client: told(client, "send", to=LEAD, **words))["repeated"] is True
-    (message,) = place.verb("inbox", LEAD)["messages"]
-    assert (message["from"], message["payload"]["content"]) == (AGENT, "See loader.py")
-
-
-def test_a_refusal_is_the_desks_error_with_the_next_step(place: Place) -> None:
-    error = run(place, lambda client: refused(client, "send", to="file-manger", summary="a b c d e", content="x"))
-    assert error["error"] == "AGENT_NOT_FOUND"
-    assert "file-manager" in error["hint"] + error["message"]
-    assert run(place, lambda client: refused(client, "verdict", request_id="plan-1"))["error"] == "INVALID_REQUEST_ID"
-    assert run(place, lambda client: refused(client, "no_such_tool"))["error"] == "INVALID_FIELD"
-
-
 def test_a_defect_is_told_without_its_words(place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
@@ -105,64 +76,6 @@ def test_a_defect_is_told_without_its_words(place: Place, monkeypatch: pytest.Mo
     error = run(place, lambda client: refused(client, "roster"))
     assert error["error"] == "INTERNAL_ERROR"
     assert "hunter2" not in str(error)
-
-
-def test_a_plan_that_was_changed_before_approval_says_so(place: Place) -> None:
-    async def ask(client: Client) -> Any:
-        ticket = await told(client, "hand_in_plan", plan="1. Go", wait_seconds=0)
-        requests.approve(place.caller(LEAD), request_id=ticket["request_id"], updated="1. Go\n2. Test")
-        return await told(client, "verdict", request_id=ticket["request_id"])
-
-    verdict = run(place, ask)
-    assert (verdict["state"], verdict["plan"]) == ("approved", "1. Go\n2. Test")
-
-
-def test_what_was_asked_back_is_answered_until_the_request_is_over(place: Place) -> None:
-    async def ask(client: Client, ending: str, *more: str) -> Any:
-        ticket = (await told(client, "hand_in_plan", plan="1. Go", wait_seconds=0))["request_id"]
-        place.verb("askback", ticket, "Which files does it touch?")
-        assert (await told(client, "answer_back", request_id=ticket, content="One"))["recipient"] == LEAD
-        place.verb(ending, ticket, *more, by=AGENT if ending == "withdraw" else LEAD)
-        return (await refused(client, "answer_back", request_id=ticket, content="And another"))["error"]
-
-    assert run(place, lambda client: ask(client, "approve")) == "ALREADY_ANSWERED"
-    assert run(place, lambda client: ask(client, "withdraw", "--reason", "done")) == "INVALID_REQUEST_ID"
-
-
-def test_what_is_answered_back_decides_nothing_not_even_for_the_lead(place: Place) -> None:
-    asked = asking.ask_question(place.caller(AGENT), questions=[QUESTION]).request_id
-    for name in (LEAD, AGENT, OTHER):
-        error = run(place, lambda client: refused(client, "answer_back", request_id=asked, content="SQLite"), name)
-        assert error["error"] == "INVALID_REQUEST_ID"
-    assert [row["state"] for row in place.verb("requests")["requests"]] == ["open"]
-
-
-def test_a_question_is_put_with_all_that_was_given_or_not_at_all(place: Place) -> None:
-    async def ask(client: Client, **more: Any) -> Any:
-        question = {**QUESTION, **more}
-        return await client.call_tool("ask_human", {"questions": [question], "wait_seconds": 0})
-
-    assert run(place, lambda client: ask(client, preview="code")).is_error
-    assert run(place, lambda client: ask(client, options=[{"label": "SQLite", "preview": "code"}])).is_error
-    for name in ("multi_select", "multiSelect"):
-        run(place, lambda client, name=name: ask(client, **{name: True}))  # type: ignore[misc]
-    asked = [message.payload["questions"][0] for message in place.team().snapshot().messages]
-    assert [question["multiSelect"] for question in asked] == [True, True]
-
-
-def test_an_option_without_a_label_is_refused(place: Place) -> None:
-    question = {"question": "Which?", "options": [{"label": "SQLite"}, {"label": ""}]}
-    error = run(place, lambda client: refused(client, "ask_human", questions=[question], wait_seconds=0))
-    assert (error["error"], "label" in error["message"]) == ("INVALID_FIELD", True)
-
-
-def test_an_answer_with_fields_of_another_form_comes_through_without_them(place: Place) -> None:
-    plan = requests.submit_plan(place.caller(AGENT), content="1. Go").request_id
-    odd = {"mode": 5, "annotations": "none"}
-    put(Path(place.location), "MSG-odd", "plan_approval_response", LEAD, AGENT, request_id=plan, approve=True, **odd)
-    verdict = run(place, lambda client: told(client, "verdict", request_id=plan))
-    assert (verdict["state"], "mode" in verdict, "annotations" in verdict) == ("approved", False, False)
-    assert "annotations, mode" in verdict["warnings"][0]
 
 
 def test_mail_of_a_call_that_dies_with_its_server_is_not_lost(place: Place) -> None:
