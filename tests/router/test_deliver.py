@@ -92,13 +92,6 @@ def test_a_command_that_hangs_is_ended_with_everything_it_started(
     until(lambda: not _is_running(child))
 
 
-def test_the_command_is_not_run_through_a_shell(team: MemoryTeam, caller: Caller, folder: Path) -> None:
-    _set_agent(team, Agent("runner", deliver=("true", f"; touch {folder}/owned", f"$(touch {folder}/owned)")))
-    put(team, make_message(1, to="runner"))
-    deliver(caller)
-    assert not (folder / "owned").exists()
-
-
 def test_the_lock_is_free_while_a_command_runs(team: MemoryTeam, caller: Caller, folder: Path) -> None:
     gate = folder / "gate"
     script = f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.005)"
@@ -175,16 +168,6 @@ def test_a_trouble_that_lasts_is_said_once_and_again_when_it_comes_back(
         stop.set()
         loop.join(10)
     assert told == ["connection refused"] * 2
-
-
-def test_an_address_that_is_no_name_or_on_no_roster_is_refused_not_pushed(
-    team: MemoryTeam, caller: Caller, pushed: Pushed
-) -> None:
-    put(team, make_message(1, to="../../etc/cron.d/x"), make_message(2, to="stranger"))
-    deliver(caller)
-    assert _states(team) == ["retry", "retry"]
-    assert team._state.inboxes == {}
-    assert "is not an agent name" in str(_stored(team).envelope("error_message"))
 
 
 def test_a_group_message_reaches_each_addressee_once_and_stays_for_the_lead(

@@ -1,6 +1,7 @@
 """Promises of the command line, each told by a script in `scripts/`: what is done, and what comes of it.
 
-A script that begins with `on PLACE ...` is played with each of these for its TEAM; `server` is a new database there.
+A script that begins with `on PLACE ...` is played with each of these for its TEAM; `server` is a new database there,
+in which its ROLE, that it may make, would find it at THEIRS.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ def _told() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("text", "place"), [*_told()])
 def test_what_a_script_says_holds(text: str, place: str, elsewhere: CommandLine) -> None:
-    Script(elsewhere).play(text.replace("TEAM", empty_postgresql() if place == "server" else place or "TEAM"))
+    if place == "server":
+        place = empty_postgresql()
+        role = place.rpartition("/")[2]
+        text = text.replace("THEIRS", place.replace("//postgres@", f"//{role}@")).replace("ROLE", role)
+    Script(elsewhere).play(text.replace("TEAM", place or "TEAM"))
 
 
 @cases

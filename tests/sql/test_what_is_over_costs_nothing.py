@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-import yaml
 from msgspec import Struct
 from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.backends.sql.window import LARGE
-from team_console.store.model.message import from_record
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.orchestrator import route
-from team_console.store.service.requests import approve
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import broadcast, preview, send
 from team_console.store.views.status import view_of_team
 
 from tests.equipment.cases import cases
-from tests.equipment.command_line import CommandLine
 from tests.equipment.statements import SEED, execute
 from tests.equipment.teams import FakeClock
 from tests.sql.conftest import SETTINGS, Open
@@ -64,17 +58,6 @@ def fill(place: str, count: int, clock: FakeClock, *, status: str = "delivered",
     if "://" in place:  # as the server does by itself now and then
         with psycopg.connect(place, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE agent_message")
-
-
-def old(place: str, message_id: str, *, type: str, sender: str, to: str, payload: dict[str, Any], at: str) -> None:
-    """One more of them, of another kind."""
-    cast = "CAST(:payload AS JSON)" if "://" in place else ":payload"
-    execute(
-        place,
-        "INSERT INTO agent_message (message_id, sender, recipient, message_type, payload, status, created_at) "
-        f"VALUES (:id, :sender, :to, :kind, {cast}, 'delivered', :at)",
-        **{"id": message_id, "sender": sender, "to": to, "kind": type, "payload": json.dumps(payload), "at": at},
-    )
 
 
 class Work(Struct):
@@ -196,54 +179,3 @@ def _fresh(place: str, clock: FakeClock, action: Action) -> None:
             action(Caller(team, "ceo"))
     finally:
         team.close()
-
-
-@pytest.fixture
-def large(empty_place: str, clock: FakeClock) -> str:
-    """A table of others with 2,500 rows that were delivered."""
-    execute(empty_place, SEED.format(more=""))
-    fill(empty_place, FEW, clock)
-    return empty_place
-
-
-QUESTIONS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("questions.yaml").read_text())
-
-
-@cases
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_what_was_asked_long_ago_is_still_open_and_can_be_answered(
-    large: str, opened: Open, clock: FakeClock, question: str, indexed: bool
-) -> None:
-    old(large, "q-1", **QUESTIONS[question], sender="slave-1", to="ceo", at="2026-02-18 11:00:00")
-    team = opened(large, clock=clock)
-    if indexed:
-        send(Caller(team, "orchestrator"), to="architect", **TEXT)
-    view = view_of_team(team, team.snapshot(), me="ceo")
-    asked = [row for row in view.requests if row.question.message_id == "q-1"]
-    small = from_record(dict(asked[0].question.record)) if asked else None
-    assert [row.is_open for row in asked] == [True]
-    assert small is not None
-    if question == "a plan":
-        approve(Caller(team, team.config().lead), request_id="plan-1")
-        again = view_of_team(team, team.snapshot(), me="ceo")
-        assert [row.is_open for row in again.requests if row.request_id == "plan-1"] == [False]
-
-
-@pytest.mark.parametrize("face", ["roster", "status", "inbox", "receive"])
-def test_what_was_delivered_and_not_acknowledged_is_counted_to_the_last(
-    large: str, elsewhere: CommandLine, clock: FakeClock, face: str
-) -> None:
-    total = execute(large, "SELECT count(*) FROM agent_message WHERE recipient = 'architect'")[0][0]
-    if face == "roster":
-        rows = elsewhere.ok("-t", large, "roster", "--json").json["agents"]
-        assert {row["name"]: row["unread"] for row in rows}["architect"] == total
-    elif face == "status":
-        assert elsewhere.ok("-t", large, "status", "--json").json["messages"] == {"delivered": FEW}
-    elif face == "inbox":
-        listed = elsewhere.ok("-t", large, "inbox", "architect", "--json").json
-        assert listed["count"] + listed["more"] == total
-    else:
-        said = elsewhere.ok("-t", large, "receive", "architect").err
-        assert f"delivered and not acknowledged: {total:,} (" in said
-        taken = elsewhere.ok("-t", large, "receive", "architect", "--delivered", "--json").json
-        assert taken["count"] == total
