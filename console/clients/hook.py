@@ -18,8 +18,8 @@ from team_console.console.clients.client import MOST_BLOCKS, TakesPrompts
 from team_console.console.clients.event import EventName, Reply, specific_reply
 from team_console.console.clients.hook_process import undisturbed
 from team_console.console.clients.instructions import command_of, instructions_for
+from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.mail import acknowledge_handed, hand_mail, is_nudge, wait_beside, wait_for_mail
-from team_console.console.clients.quick import Invocation
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import TURN, SessionFiles, names, number_of, sweep
 from team_console.store.backends.session_notes import sweep_notes

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from team_console.console.clients.client_process import has_waker
 from team_console.console.clients.session_files import (
@@ -38,6 +38,8 @@ TYPE_CHECKING = False  # `typing` would cost each event 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
+    from team_console.console.clients.invocation import Invocation
+
     Look = dict[str, Any]
     """The marks of a team's files when an event opened the team, and what followed from them."""
 
@@ -45,6 +47,8 @@ _SERVER_PATIENCE = 5.0
 """Seconds for which a team on a server is not asked again: asking costs a connection."""
 _TICK_OF_FILES = 0.01
 """Seconds within which two changes of a file may bear the same time."""
+WAKE = 2
+"""Exit status by which a waiting hook wakes its session; only `--wake` gives it."""
 NUDGE = "team-console: other members of the team have written to "
 """Begins the prompt by which a client is told that mail has come, where no hook wakes its session."""
 LOOK_VERSION = 2
@@ -313,57 +317,3 @@ def _concerns_teammate(name: str, data: Data, files: SessionFiles) -> bool:
     teammate = teammate_of(data)
     known = files.read(TEAMMATE + teammate) if teammate is not None else None
     return teammate is not None and (known is None or known.get("doing") != _TEAMMATE_AFTER[name])
-
-
-# Invocation of the hook: how it was called, and with which event.
-
-WAKE = 2
-"""Exit status by which a waiting hook wakes its session; only `--wake` gives it."""
-
-
-class Invocation:
-    """How the hook was called, and with which event.
-
-    Attributes:
-        actor: Whose session it is, empty when nobody said.
-        location: The team as it was given, empty for the one of the current folder.
-        timeout: Seconds after which the client waits no longer, as text.
-        wake: Whether to wait for mail and wake the session.
-        held: Rules of calls for which another hook of this session waits for a human in any case.
-        holds: Whether the call waits for a human even where none is there, and is refused where none decides.
-        waker: Holds the lock of the one process that waits beside the session; None where this is another.
-        has_own_name: Whether the session joined with all others, under a name made for it.
-        data: The event.
-        event_name: What happened, in the client's word; empty where it is none.
-        session: The client's own id of its session.
-    """
-
-    def __init__(self, options: dict[str, str], data: dict[str, object]) -> None:
-        self.actor = options.get("--as") or os.environ.get("TEAM_CONSOLE_AS", "")
-        self.location = options.get("-t") or options.get("--team") or os.environ.get("TEAM_CONSOLE_TEAM", "")
-        self.client = options.get("--client", "")
-        self.timeout = options.get("--timeout", "")
-        self.wake = "--wake" in options
-        self.waker: int | None = None
-        self.has_own_name = False
-        self.holds = "--hold" in options
-        self.held = [*filter(None, options.get("--held", "").split(","))]
-        self.data = data
-        self.event_name = self.text("hook_event_name")
-        self.session = self.text("session_id")
-
-    def text(self, key: str) -> str:
-        """Return a text that the event has; empty for none."""
-        value = self.data.get(key)
-        return value if isinstance(value, str) else ""
-
-    def rule_for(self, rules: Collection[str], project: str) -> str:
-        """Return the rule by which this use of a tool is to be asked for; empty for none."""
-        # Imported only while somebody is at a console: reading a command costs 10 ms.
-        try:
-            from team_console.console.clients.rules import rule_for
-
-            return rule_for(self.data, rules, project=project)
-        except Exception:  # what cannot be read may be what is to be asked for
-            # guard: unread-call-is-asked-for
-            return next(iter(rules), "")

@@ -11,9 +11,9 @@ from team_console.console.clients.client import TakesPrompts
 from team_console.console.clients.event import Reply
 from team_console.console.clients.hook_process import OUT, write_line
 from team_console.console.clients.instructions import instructions_for
+from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.quick import (
     LOOK_VERSION,
-    Invocation,
     caller_facts,
     look_name,
     member_files,

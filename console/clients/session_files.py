@@ -117,8 +117,9 @@ def files_of(session: str, agent: str, location: str) -> SessionFiles:
     """Return the files of a session; none where this machine has no place for them or the session's id cannot be a
     name.
     """
-    base = own_folder("sessions") if is_session_id(session) else os.devnull
-    return SessionFiles(os.path.join(base, f"{session}-{agent_prefix(agent, location)}"))
+    if not is_session_id(session):
+        return SessionFiles(os.path.join(os.devnull, "none"))
+    return SessionFiles(os.path.join(own_folder("sessions"), f"{session}-{agent_prefix(agent, location)}"))
 
 
 def is_session_id(session: str) -> bool:

@@ -8,9 +8,10 @@ import re
 from itertools import count
 from pathlib import Path
 
+from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.join import has_joined, location_of, made_for_sessions
 from team_console.console.clients.place import JoinReceipt, keep_receipt
-from team_console.console.clients.quick import Invocation, project_of
+from team_console.console.clients.quick import project_of
 from team_console.console.clients.session_files import LEFT_OUT, name_of, names
 from team_console.console.clients.table import client_of
 from team_console.store.backends.open import open_team

@@ -12,13 +12,12 @@ import sys
 from collections.abc import Sequence
 
 from team_console.console.clients.client_process import become_waker
-from team_console.console.clients.quick import Invocation, answer_quickly
+from team_console.console.clients.invocation import Invocation, options_of
+from team_console.console.clients.quick import answer_quickly
 from team_console.console.clients.session_files import EACH, files_of, name_of, note_run
 from team_console.store.model.json_object import distinct
 
 _MOST_INPUT, _DEEPEST = 32 << 20, 10_000
-_VALUES = ("-t", "--team", "--as", "--client", "--timeout", "--held")
-_FLAGS = ("--wake", "--hold")
 
 
 def run_hook(words: Sequence[str]) -> int:
@@ -68,16 +67,3 @@ def _run(words: Sequence[str]) -> int:
     from team_console.console.clients.hook import answer_event
 
     return answer_event(call, files)
-
-
-def options_of(words: Sequence[str]) -> dict[str, str]:
-    """Return the options that are known; whatever else stands there, perhaps of a later version, is left alone."""
-    found: dict[str, str] = {}
-    rest = iter(words)
-    for word in rest:
-        name, equals, value = word.partition("=")
-        if name in _VALUES:
-            found[name] = value if equals else next(rest, "")
-        elif word in _FLAGS:
-            found[word] = ""
-    return found

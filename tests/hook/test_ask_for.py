@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from team_console.console.clients import rules
-from team_console.console.clients.quick import Invocation
+from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.rules import rule_for
 
 from tests.equipment.cases import cases
@@ -119,3 +119,12 @@ def test_settings_of_the_team_and_of_each_client_are_guarded() -> None:
     for path in (".team-console/messenger-config.yaml", ".qwen/settings.json", ".claude/settings.json"):
         data: dict[str, object] = {"tool_name": "Write", "tool_input": {"file_path": f"/p/{path}"}, "cwd": "/p"}
         assert rule_for(data, ["settings and hooks"], project="/p") == "settings and hooks"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("session", ["a/b", "\u00e9", "\ud800", "x" * 300])
+def test_a_call_of_a_session_with_any_id_is_asked_for(session: str, client: Client, human: Human) -> None:
+    client.session, client.extra = session, ATTENDED
+    with human.at_console():
+        answer = said(client.tell(BEFORE, tool_input={"command": "git push"}))
+    assert answer["permissionDecision"] == "ask"
