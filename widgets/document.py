@@ -531,7 +531,7 @@ def _groups(block: Block, width: int, labels: int, raw: bool, whole: bool) -> It
             return (wrap((*head, *line), width, rest=((" " * (labels + 1), ""),)),)
         case Heading(text):
             lead = f"── {text} "
-            return ((fit(((lead, "section"), ("─" * max(0, width - len(lead)), "faint")), width),),)
+            return ((fit(((lead, "section"), ("─" * max(0, width - cell_len(lead)), "faint")), width),),)
         case Lines(lines, indent, is_table):
             hanging = ((" " * indent, ""),)
             return ((fit(line, width),) if is_table else wrap(line, width, rest=hanging) for line in lines)

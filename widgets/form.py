@@ -191,7 +191,7 @@ class Form(GatedPanel, Generic[ResultT]):
     Form > FormBody { height: auto; min-height: 2; max-height: 100%; scrollbar-size-vertical: 1; }
     Form > .form--foot { dock: bottom; height: auto; }
     Form .form--row { layout: horizontal; height: auto; }
-    Form .form--label { width: 11; padding-right: 1; color: $text-muted; }
+    Form .form--label { width: 12; padding-right: 2; color: $text-muted; }
     Form .form--row > Field, Form .form--row > Note { width: 1fr; }
     Form #outcome { display: none; height: auto; max-height: 2; color: $text-warning; text-style: bold; }
     Form .form--error { display: none; height: auto; max-height: 6; color: $text-error; }

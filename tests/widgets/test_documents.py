@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import Seal
-from team_console.widgets.document import laid_out, prose
+from team_console.widgets.document import Document, Heading, laid_out, prose
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.text import Line, crop, crop_name, fit, pieces, spread, text_of, width_of, wrap
 
@@ -184,3 +184,9 @@ def test_a_text_is_cut_behind_a_whole_word_where_one_ends_near(text: str, width:
 @cases
 def test_a_long_word_is_broken_where_a_reader_would(text: str, width: int, shown: list[str]) -> None:
     assert pieces(text, width) == shown
+
+
+def test_a_heading_of_wide_letters_is_ruled_to_the_end_of_its_line() -> None:
+    document = Document(key="", title="", headline="", blocks=(Heading("区域"),))
+    lines = [text_of(laid.line) for laid in laid_out(document, 40)]
+    assert "── 区域 " + "─" * 32 in lines
