@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from team_console.console.tui.modes.agents import inbox_lines
 from team_console.store.model.message import Message, new_record
@@ -56,53 +57,34 @@ def sample(number: int) -> Message:
     )
 
 
+def _showing(made: Head | KeyBar | Banner | Detail, *shown: Any) -> Widget:
+    """A widget that shows this once it stands there."""
+    made.call_after_refresh(made.show, *shown)
+    return made
+
+
 def _rows() -> Widget:
     made = RowList[Message](lambda row: row.message_id, inbox_lines, id="rows")
     made.call_after_refresh(made.set_rows, tuple(sample(number) for number in range(100_000)), now=NOW)
     return made
 
 
-def _head() -> Widget:
-    made = Head()
-    tabs = (Tab("a", "1", "Needs you", "5", "warn"), Tab("b", "2", "Agents"))
-    made.call_after_refresh(made.show, tabs, "a", HeadFacts("sprint-42", "ceo", POLLING))
-    return made
-
-
-def _keys() -> Widget:
-    made = KeyBar()
-    made.call_after_refresh(made.show, (KeyHint("a", "approve…"), KeyHint("r", "reject…")))
-    return made
-
-
-def _banner() -> Widget:
-    made = Banner()
-    notice = Notice(UNREADABLE, "message-queue.yaml:47: a conflict marker", "Shown is what was read 10:30:12.")
-    made.call_after_refresh(made.show, notice)
-    return made
-
-
-def _message() -> Widget:
-    made = Detail()
-    made.call_after_refresh(made.show, message_document(sample(1), now=NOW))
-    return made
-
-
 def _request() -> Widget:
-    made = Detail()
     facts = {"type": "plan_approval_request", "payload": {**sample(0).payload, "request_id": "plan-1"}}
     question = sample(0).with_changes(**facts)
     row = judge([question], TeamConfig(lead="ceo"), None, NOW)[question]
-    made.call_after_refresh(made.show, request_document(row, now=NOW))
-    return made
+    return _showing(Detail(), request_document(row, now=NOW))
 
 
+_TABS = (Tab("a", "1", "Needs you", "5", "warn"), Tab("b", "2", "Agents"))
+_KEYS = (KeyHint("a", "approve…"), KeyHint("r", "reject…"))
+_NOTICE = Notice(UNREADABLE, "message-queue.yaml:47: a conflict marker", "Shown is what was read 10:30:12.")
 WIDGETS: Mapping[str, Callable[[], Widget]] = {
     "row-list": _rows,
-    "head": _head,
-    "key-bar": _keys,
-    "banner": _banner,
-    "message-detail": _message,
+    "head": lambda: _showing(Head(), _TABS, "a", HeadFacts("sprint-42", "ceo", POLLING)),
+    "key-bar": lambda: _showing(KeyBar(), _KEYS),
+    "banner": lambda: _showing(Banner(), _NOTICE),
+    "message-detail": lambda: _showing(Detail(), message_document(sample(1), now=NOW)),
     "request-detail": _request,
     "field": lambda: Field(suggester=Completer(lambda typed: with_name(typed, _NAMES))),
     "options": lambda: Options((OptionLine("once", "this call alone"), OptionLine("always"), OptionLine("no"))),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from team_console import __version__
-from team_console.console.cli.main import BY_NAME, PROGRAM, VERBS, parser_for
+from team_console.console.cli.main import BY_NAME, PROGRAM, VERBS, Verb, parser_for
 from team_console.console.cli.tools import ENVIRONMENT, EXIT_STATUSES, FILES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / f"{PROGRAM}.1"
@@ -29,13 +29,12 @@ def _lines() -> Iterator[str]:
     yield from (".SH DESCRIPTION", "Without a verb it opens the console on the nearest team above the current folder.")
     yield _text("A location is a folder, PATH.db or postgresql://USER@HOST/DATABASE.")
     yield from (".SH OPTIONS", *_arguments(parser_for(None)._actions))
-    everywhere = {tuple(action.option_strings) for action in parser_for(None)._actions}
     for group in dict.fromkeys(verb.group for verb in VERBS if verb.group):
         yield f".SH {group.upper()}"
         for verb in (verb for verb in VERBS if verb.group == group):
-            parser = parser_for(verb)
-            yield from (f".SS {verb.name}", ".nf", *map(_text, (parser.description or "").splitlines()), ".fi")
-            yield from _arguments(item for item in parser._actions if tuple(item.option_strings) not in everywhere)
+            description = parser_for(verb).description or ""
+            yield from (f".SS {verb.name}", ".nf", *map(_text, description.splitlines()), ".fi")
+            yield from _arguments(own_arguments(verb))
     for title, rows in (("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES), ("EXIT STATUS", EXIT_STATUSES)):
         yield f".SH {title}"
         for name, meaning in rows:
@@ -52,11 +51,22 @@ def examples(verb: str) -> list[str]:
     return [line.strip() for line in lines if line.startswith("  ") and f"{PROGRAM} " in line]
 
 
+def own_arguments(verb: Verb) -> list[argparse.Action]:
+    """The arguments of a verb that not every verb takes."""
+    everywhere = {tuple(action.option_strings) for action in parser_for(None)._actions}
+    return [action for action in parser_for(verb)._actions if tuple(action.option_strings) not in everywhere]
+
+
+def value_of(action: argparse.Action) -> str:
+    """What stands for the value of an argument: the words it may be, or a name."""
+    if action.choices:
+        return "|".join(map(str, action.choices))
+    return action.metavar if isinstance(action.metavar, str) else action.dest
+
+
 def _arguments(actions: Iterable[argparse.Action]) -> Iterator[str]:
     for action in actions:
-        value = "" if action.nargs == 0 else action.metavar if isinstance(action.metavar, str) else action.dest
-        if action.choices:
-            value = "|".join(map(str, action.choices))
+        value = "" if action.nargs == 0 else value_of(action)
         flags = ", ".join(f"\\fB{_text(flag)}\\fR" for flag in action.option_strings)
         yield from (".TP", f"{flags} \\fI{_text(value)}\\fR".lstrip() if value else flags)
         yield _text((action.help or "").replace("%%", "%"))

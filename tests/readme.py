@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from team_console.console.cli.main import VERBS, parser_for
+from team_console.console.cli.main import VERBS, Verb, parser_for
 from team_console.console.cli.tools import (
     CONFIG,
     ENVIRONMENT,
@@ -34,7 +34,7 @@ from team_console.widgets.message_documents import STAGES
 
 from tests.equipment.transcripts import with_transcripts
 from tests.man_page import PAGE as MAN_PAGE
-from tests.man_page import man_page
+from tests.man_page import man_page, own_arguments, value_of
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -44,74 +44,6 @@ Shape = Mapping[str, Any]
 def pages() -> list[Path]:
     """README.md and every page below docs/."""
     return [README, *sorted((ROOT / "docs").rglob("*.md"))]
-
-
-def kinds() -> str:
-    """Every kind of message."""
-    return _table(("Kind", "Family", "Direction", "Opens or answers", "Entry point"), map(_kind_row, KINDS.values()))
-
-
-def keys() -> str:
-    """Every key of the console."""
-    return _table(("Key", "Action", "Where"), ((f"`{key}`", meaning, where) for key, meaning, where in key_rows()))
-
-
-def named_actions() -> str:
-    """Every action of the console without a key."""
-    return _table(("Name", "Action", "Where"), ((f"`{name}`", *more) for name, *more in named_rows()))
-
-
-def verbs() -> str:
-    """Every verb of the command line."""
-    return _named(("Verb", "Does"), ((verb.name, verb.help) for verb in VERBS if verb.group))
-
-
-def commands() -> str:
-    """Every verb with its description and its arguments."""
-    return "\n".join(_command(verb.name) for verb in VERBS if verb.group)
-
-
-def everywhere() -> str:
-    """The flags that every verb takes."""
-    return _arguments(parser_for(None)._actions)
-
-
-def settings() -> str:
-    """Every setting of a team."""
-    return _settings(setting_rows(""))
-
-
-def config() -> str:
-    """Every setting of one user."""
-    return _settings(CONFIG)
-
-
-def environment() -> str:
-    """Every variable that is read."""
-    return _named(("Variable", "Does"), ENVIRONMENT)
-
-
-def files() -> str:
-    """Every file of a team and of one user."""
-    return _named(("File", "Is"), FILES)
-
-
-def exit_statuses() -> str:
-    """Every exit status."""
-    return _named(("Status", "Means"), EXIT_STATUSES)
-
-
-def errors() -> str:
-    """Every error code."""
-    return _named(("Code", "Means"), error_rows())
-
-
-def tools() -> str:
-    """Every tool of the MCP server."""
-    described = asyncio.run(make_server(ActingAgent("anybody", None)).list_tools())
-    return _named(
-        ("Tool", "Does"), ((tool.name, (tool.description or "").strip().partition("\n")[0]) for tool in described)
-    )
 
 
 def legend() -> str:
@@ -150,13 +82,10 @@ def schemas() -> str:
     return "\n".join(parts)
 
 
-def _command(name: str) -> str:
-    verb = next(verb for verb in VERBS if verb.name == name)
-    parser = parser_for(verb)
-    everywhere = {tuple(action.option_strings) for action in parser_for(None)._actions}
-    own = [action for action in parser._actions if tuple(action.option_strings) not in everywhere]
+def _command(verb: Verb) -> str:
+    parser, own = parser_for(verb), own_arguments(verb)
     explained = f"```text\n{(parser.description or '').strip()}\n```\n"
-    return f"## {name}\n\n{explained}" + (f"\n{_arguments(own)}" if own else "")
+    return f"## {verb.name}\n\n{explained}" + (f"\n{_arguments(own)}" if own else "")
 
 
 def _arguments(actions: Iterable[argparse.Action]) -> str:
@@ -166,9 +95,7 @@ def _arguments(actions: Iterable[argparse.Action]) -> str:
 
 def written(action: argparse.Action) -> str:
     """An argument as a user types it: `-t, --team LOCATION`."""
-    value = action.metavar if isinstance(action.metavar, str) else action.dest
-    if action.choices:
-        value = "|".join(map(str, action.choices))
+    value = value_of(action)
     if not action.option_strings:
         return value
     return ", ".join(action.option_strings) + (
@@ -224,23 +151,31 @@ def _kind_row(kind: MessageKind) -> tuple[str, ...]:
     return f"`{kind.name}`", str(kind.family), kind.direction.replace("->", "→"), role, doors
 
 
+def _tools() -> Iterator[tuple[str, str]]:
+    for tool in asyncio.run(make_server(ActingAgent("anybody", None)).list_tools()):
+        yield tool.name, (tool.description or "").strip().partition("\n")[0]
+
+
 PARTS: Mapping[str, Callable[[], str]] = {
-    "verbs": verbs,
-    "commands": commands,
-    "everywhere": everywhere,
-    "keys": keys,
-    "named": named_actions,
+    "verbs": lambda: _named(("Verb", "Does"), ((verb.name, verb.help) for verb in VERBS if verb.group)),
+    "commands": lambda: "\n".join(_command(verb) for verb in VERBS if verb.group),
+    "everywhere": lambda: _arguments(parser_for(None)._actions),
+    "keys": lambda: _table(("Key", "Action", "Where"), ((f"`{key}`", *more) for key, *more in key_rows())),
+    "named": lambda: _table(("Name", "Action", "Where"), ((f"`{name}`", *more) for name, *more in named_rows())),
     "legend": legend,
-    "kinds": kinds,
-    "settings": settings,
-    "config": config,
-    "environment": environment,
-    "files": files,
-    "exit-statuses": exit_statuses,
-    "errors": errors,
+    "kinds": lambda: _table(
+        ("Kind", "Family", "Direction", "Opens or answers", "Entry point"), map(_kind_row, KINDS.values())
+    ),
+    "settings": lambda: _settings(setting_rows("")),
+    "config": lambda: _settings(CONFIG),
+    "environment": lambda: _named(("Variable", "Does"), ENVIRONMENT),
+    "files": lambda: _named(("File", "Is"), FILES),
+    "exit-statuses": lambda: _named(("Status", "Means"), EXIT_STATUSES),
+    "errors": lambda: _named(("Code", "Means"), error_rows()),
     "schemas": schemas,
-    "tools": tools,
+    "tools": lambda: _named(("Tool", "Does"), _tools()),
 }
+"""What is made from code: every verb, setting, key and so on, each as a table."""
 
 
 def parts_in(text: str) -> list[str]:

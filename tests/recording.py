@@ -11,10 +11,11 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.equipment.cases import constant
 from tests.equipment.command_line import COMMAND
 from tests.equipment.terminal import Terminal
 from tests.equipment.terminal_picture import BACK, CELL, LINE, SVG, drawn_line
@@ -24,6 +25,8 @@ _PACE = 0.11
 """Seconds between two letters that are typed."""
 _STEP = 0.25
 """Seconds between two looks at the screen."""
+_PATIENCE = 90.0
+"""Seconds after which words that were expected count as missing."""
 _FRAME = 0.35
 """Seconds that a picture of the moving ones stands at least."""
 
@@ -48,24 +51,24 @@ class Recording:
             self.terminal.pump(min(left, _STEP))
             self._look()
 
-    def until(self, *words: str, seconds: float = 40.0) -> None:
+    def until(self, *words: str) -> None:
         """Look on until all of `words` stand on the screen."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + _PATIENCE
         while not all(word in self.terminal.text for word in words):
             if time.monotonic() > end:
                 raise TimeoutError(f"{words} never came:\n{self.terminal.text}")
             self.watch(_STEP)
 
-    def press(self, keys: str, *, then: float = 1.0) -> None:
+    def press(self, keys: str, *, then: float) -> None:
         """Type, letter by letter, and look on."""
         for key in keys:
             self.terminal.send(key)
             self.watch(_PACE)
         self.watch(then)
 
-    def go_to(self, *words: str, seconds: float = 40.0) -> None:
+    def go_to(self, *words: str) -> None:
         """Step through the list, again and again, until all of `words` stand in what the cursor is on."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + _PATIENCE
         while True:
             before = ""
             self.press("\x1b", then=_RESTING)  # out of what may have been opened
@@ -102,42 +105,28 @@ class Recording:
             self.frames.append((now, frame))
 
 
-_REASON = "What happens to months that were already sent?"
 _DOWN, _TOP = "j", "g"
 _RESTING = 0.3
 """Seconds after a step in the list in which what is under the cursor is drawn."""
 
 
+STORY = constant(__file__, "STORY", list[str])
+"""The first minute: a plan goes back and comes back changed, a tool is allowed, a stop refused."""
+
+
 def play(recording: Recording) -> None:
-    """The first minute: a plan goes back and comes back changed, a tool is allowed, a stop refused."""
-    recording.until("●", "Plan · task-manager")
-    recording.watch(2.0)
-    recording.press("r", then=0.8)
-    recording.press(_REASON, then=0.4)
-    recording.press("\r", then=1.4)
-    recording.press("\r", then=1.0)
-    recording.go_to("Permission · release-manager")
-    recording.press("a", then=1.4)
-    recording.press("\r", then=0.6)
-    recording.go_to("Question · knowledge-manager")
-    recording.press("a", then=1.0)
-    recording.press("2", then=0.7)
-    recording.press("\r", then=0.6)
-    recording.go_to("Plan · task-manager", "version 2")
-    recording.watch(2.4)
-    recording.press("a", then=0.8)
-    recording.press("\r", then=0.8)
-    recording.go_to("Permission · file-manager", seconds=90.0)
-    recording.press("a", then=1.4)
-    recording.press("\r", then=0.6)
-    recording.go_to("Message · file-manager", "Done: ")
-    recording.press("s", then=1.2)
-    recording.press("\r", then=0.6)
-    recording.press("\r", then=0.6)
-    recording.go_to("Three exports")
-    recording.watch(2.0)
-    recording.press("5", then=3.0)
-    recording.press("1", then=1.5)
+    """Do what the lines say: `until WORDS`, `go to WORDS`, `watch SECONDS`, `type KEYS, then SECONDS`."""
+    for line in STORY:
+        verb, _, rest = line.partition(" ")
+        if verb == "watch":
+            recording.watch(float(rest))
+        elif verb == "type":
+            keys, _, then = rest.rpartition(", then ")
+            recording.press(keys.replace("enter", "\r"), then=float(then))
+        elif verb == "until":
+            recording.until(*rest.split(", "))
+        else:
+            recording.go_to(*rest.removeprefix("to ").split(", "))
 
 
 def _below_cursor(screen: str) -> str:
@@ -187,7 +176,7 @@ def _steps(spans: list[tuple[float, float]], end: float) -> str:
     return "".join(f"{mark:.2f}%{{opacity:{seen}}}" for mark, seen in sorted(marks.items()))
 
 
-def record(folder: Path, script: Callable[[Recording], None] = play) -> tuple[Path, Path]:
+def record(folder: Path) -> tuple[Path, Path]:
     """Play the demo and write both files into `folder`."""
     with tempfile.TemporaryDirectory() as scratch:
         env = {"TMPDIR": scratch, "XDG_STATE_HOME": scratch, "XDG_CONFIG_HOME": scratch, "TEAM_CONSOLE_THEME": "dark"}
@@ -195,7 +184,7 @@ def record(folder: Path, script: Callable[[Recording], None] = play) -> tuple[Pa
             [*COMMAND, "demo"], cwd=Path(scratch), columns=COLUMNS, lines=LINES, env=env, styled=True
         ) as terminal:
             recording = Recording(terminal)
-            script(recording)
+            play(recording)
             end = time.monotonic() - recording.begin
             terminal.send("\x11")
             terminal.wait_exit()

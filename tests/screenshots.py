@@ -22,6 +22,7 @@ from team_console.store.model.clock import to_text
 from textual.pilot import Pilot
 
 from tests import showcase
+from tests.equipment.cases import constant
 from tests.goldens.draw import shown, surroundings
 
 _FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace'
@@ -38,27 +39,7 @@ class Picture(Struct, frozen=True):
     trouble: str = ""
 
 
-PICTURES = (
-    Picture("needs", (*"jj",)),
-    Picture("reject", (*"jjr", *"Say how to roll it back")),
-    Picture("permission", (*"jjjjj",)),
-    Picture("allow", (*"jjjjja", "2")),
-    Picture("question", (*"jjja", "2")),
-    Picture("agents", ("2", *"jjjjj")),
-    Picture("agents-80x24", ("2",), (80, 24)),
-    Picture("requests", ("right", "j", "j")),
-    Picture("deliveries", ("6",)),
-    Picture("sprint", ("5", "j")),
-    Picture("history", ("3", "j", "enter")),
-    Picture("health", ("4",)),
-    Picture("broadcast", ("b", *"Code freeze today at four", "tab", *"Merge what is reviewed.", "ctrl+s")),
-    Picture("help", ("question_mark",)),
-    Picture("light", (*"jj",), theme="light"),
-    Picture("read-only-60x20", ("j",), (60, 20), read_only=True),
-    Picture("unreadable", trouble="unreadable"),
-    Picture("locked", trouble="locked"),
-    Picture("stale", trouble="stale"),
-)
+PICTURES = constant(__file__, "PICTURES", list[Picture])
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -86,7 +67,7 @@ async def draw(picture: Picture, place: Path) -> str:
         if picture.trouble:
             await _quiet(app)
             _befall(app, picture.trouble, place)
-        for key in picture.keys:
+        for key in (key for step in picture.keys for key in (step if " " in step else [step])):
             await _until_keys_act(app, pilot)
             await pilot.press("space" if key == " " else "full_stop" if key == "." else key)
         await _until_keys_act(app, pilot)

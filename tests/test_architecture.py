@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -17,19 +19,24 @@ import pytest
 import textual
 from team_console.console.cli.main import VERBS
 
-from tests.equipment.cases import constant
+from tests.equipment.cases import cases, constant
 from tests.equipment.command_line import ROOT, CommandLine, clean_environment
 
 OURS = "team_console."
 """What the import names of our packages begin with; their folders lack it."""
-SCREEN = {"textual", "rich", "widgets", "console"}
 HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "psycopg", "sqlite3", "importlib.metadata", "yaml"}
 PACKAGES = ("store", "widgets", "console")
 
 
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    """Read the source of a module."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports_of(path: Path) -> Iterator[str]:
     """Yield what a module imports anywhere, inside functions and for type checking, too, as dotted names."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name.removeprefix(OURS) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -37,9 +44,9 @@ def imports_of(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}".removeprefix(OURS) for alias in node.names)
 
 
-def modules(package: str) -> list[Path]:
-    """Every module of a package."""
-    return sorted((ROOT / package).rglob("*.py"))
+def modules(*packages: str) -> list[Path]:
+    """Every module of these packages, of all of ours without a name."""
+    return [path for package in packages or PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 
 def name_of(path: Path) -> str:
@@ -52,44 +59,23 @@ def is_within(name: str, packages: Iterable[str]) -> bool:
     return any(name == package or name.startswith(package + ".") for package in packages)
 
 
-ROOMS = ("model", "settings", "protocol", "contract", "backends", "service", "views")
-PLAIN_WIDGETS = {
-    *("widgets.signs", "widgets.message_documents", "widgets.document"),
-    *("widgets.request_documents", "widgets.text"),
-}
-"""Documents, their lines and signs, which verbs print, too; they know no Textual."""
-DOORS = {"console.tui.app", "console.tui.reader", "console.tui.screens"}
-"""What opens the screen: the console, with the team that is read meanwhile, and the list of teams to choose from."""
-BESIDE_THE_SCREEN = ("console/cli", "console/clients", "console/demo", "console/mcp")
-RULES: dict[str, tuple[Sequence[str], set[str], set[str]]] = {
-    "the store knows no screen": (["store"], SCREEN, set()),
-    **{
-        f"a room of the store knows only those before it: {room}": (
-            [f"store/{room}"],
-            {f"store.{later}" for later in ROOMS[place + 1 :]},
-            set(),
-        )
-        for place, room in enumerate(ROOMS)
-    },
-    "widgets know of the store only plain models and safe text": (
-        ["widgets"],
-        {"console", "store.service", "store.backends", "store.settings.settings_file"},
-        set(),
-    ),
-    "verbs, clients, demo and MCP know no Textual": (BESIDE_THE_SCREEN, {"textual", "widgets"}, PLAIN_WIDGETS),
-    "clients, demo and MCP know nothing of the screen": (BESIDE_THE_SCREEN[1:], {"console.tui"}, set()),
-    "verbs know the screen by its doors": (["console/cli"], {"console.tui"}, DOORS),
-}
-"""A rule -> folders, what their modules must not import, and what of it they may."""
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_modules_import_only_what_they_may(rule: str) -> None:
-    folders, forbidden, allowed = RULES[rule]
+@cases
+def test_modules_import_only_what_they_may(folders: list[str], forbidden: list[str], allowed: list[str]) -> None:
     paths = [path for folder in folders for path in modules(folder)]
     named = [(path, name) for path in paths for name in imports_of(path) if is_within(name, forbidden)]
     assert paths
     assert [entry for entry in named if not is_within(entry[1], allowed)] == []
+
+
+ROOMS = ("model", "settings", "protocol", "contract", "backends", "service", "views")
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_of_the_store_knows_only_those_before_it(room: str) -> None:
+    later = [f"store.{name}" for name in ROOMS[ROOMS.index(room) + 1 :]]
+    named = [(path, name) for path in modules(f"store/{room}") for name in imports_of(path)]
+    assert named
+    assert [entry for entry in named if is_within(entry[1], later)] == []
 
 
 def test_only_two_verbs_open_the_screen() -> None:
@@ -99,7 +85,7 @@ def test_only_two_verbs_open_the_screen() -> None:
 
 
 def test_no_imports_form_a_circle() -> None:
-    names = {name_of(path): path for package in PACKAGES for path in modules(package)}
+    names = {name_of(path): path for path in modules()}
     arrows = {}
     for name, path in names.items():
         known = ({target, target.rpartition(".")[0]} & names.keys() for target in imports_of(path))
@@ -115,21 +101,20 @@ FIXES = ROOT / "console/tui/textual_fixes.py"
 def test_private_parts_of_textual_are_used_in_one_module_alone() -> None:
     sources = Path(textual.__file__).parent.rglob("*.py")
     theirs = {name for path in sources for name in re.findall(r"\b_[a-z]\w*", path.read_text(encoding="utf-8"))}
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for package in PACKAGES for path in modules(package)}
-    nodes = [(path, node) for path, tree in trees.items() for node in ast.walk(tree)]
+    nodes = [(path, node) for path in modules() for node in ast.walk(tree_of(path))]
     ours = {name for _, node in nodes for name in _defined(node)}
     used = [
         (path, ast.unparse(node))
         for path, node in nodes
         if isinstance(node, ast.Attribute) and node.attr in theirs - ours and ast.unparse(node) != "os._exit"
     ]
-    imported = [path for path in trees for name in imports_of(path) if re.match(r"textual\b.*\._", name)]
+    imported = [path for path in modules() for name in imports_of(path) if re.match(r"textual\b.*\._", name)]
     assert set(imported) == {FIXES}
     assert [entry for entry in used if entry[0] != FIXES] == []
 
 
 def _defined(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(node, FUNCTIONS | ast.ClassDef):
         yield node.name
     elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
         yield node.attr if isinstance(node, ast.Attribute) else node.id
@@ -137,7 +122,7 @@ def _defined(node: ast.AST) -> Iterator[str]:
 
 def test_no_private_method_of_textual_is_replaced_by_one_of_ours() -> None:
     found = []
-    for path in (*modules("widgets"), *modules("console/tui")):
+    for path in modules("widgets", "console/tui"):
         module = importlib.import_module(OURS + name_of(path))
         classes = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
         for one in classes if path != FIXES else ():
@@ -148,28 +133,19 @@ def test_no_private_method_of_textual_is_replaced_by_one_of_ours() -> None:
     assert found == []
 
 
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 MOST_METHODS, MOST_LINES = 40, 700
 
 
 def test_no_class_and_no_module_is_longer_than_a_reader_bears() -> None:
-    long = []
-    for path in (path for package in PACKAGES for path in modules(package)):
-        source = path.read_text(encoding="utf-8")
-        long += [str(path)] * (source.count("\n") > MOST_LINES)
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.ClassDef):
-                methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-                long += [f"{path}: {node.name}"] * (len(methods) > MOST_METHODS)
-    assert long == []
+    classes = [node for path in modules() for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
+    assert [path for path in modules() if path.read_text(encoding="utf-8").count("\n") > MOST_LINES] == []
+    assert [one.name for one in classes if sum(isinstance(node, FUNCTIONS) for node in one.body) > MOST_METHODS] == []
 
 
 def test_no_two_classes_have_one_name_but_those_that_a_tool_of_mcp_takes() -> None:
-    named: dict[str, list[str]] = {}
-    for path in (path for package in PACKAGES for path in modules(package)):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                named.setdefault(node.name, []).append(str(path))
-    assert {name for name, places in named.items() if len(places) > 1} <= {"Option", "Question"}
+    names = Counter(node.name for path in modules() for node in tree_of(path).body if isinstance(node, ast.ClassDef))
+    assert {name for name, count in names.items() if count > 1} <= {"Option", "Question"}
 
 
 def loaded_by(code: str, cwd: Path) -> set[str]:

@@ -14,26 +14,19 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import AgentState, DeliveryState, Flag, Need, RequestState, StoryState
 from team_console.widgets import signs
 
+from tests.equipment.cases import constant
 from tests.schemas import schemas
-from tests.test_architecture import OURS, PACKAGES, modules, name_of
+from tests.test_architecture import OURS, modules, name_of
 
 pytestmark = pytest.mark.slow
 
-PARTIAL = {
-    *("store.model.errors._EXIT_CODES", "store.service.requests.RESPONSES", "store.service.requests._DONE"),
-    *("store.service.requests._REFUSED", "store.protocol.parsing._ID_KEYS", "store.protocol.parsing._SUBJECTS"),
-    *("store.service.maintenance._ENDED_AT", "store.views.evidence._NO_FILE", "store.views.findings._WAYS"),
-    *("store.views.needs._WORDS", "store.views.needs._NEEDS", "console.cli.look._COLOURS"),
-    *("console.cli.tools._SHAPES", "console.clients.settings_part._SECONDS"),
-    *("console.tui.words._PULSES", "console.tui.words._TONES"),
-    *("store.protocol.kinds.RESPONSES", "store.protocol.checks.RESPONSES"),
-}
+PARTIAL = constant(__file__, "PARTIAL", set[str])
 """Tables that are asked with a default, so that what they lack was thought of."""
 
 
 def tables() -> Iterator[tuple[str, type[enum.Enum], Mapping[enum.Enum, object]]]:
     """Every table of a module that is keyed by the members of one enumeration, with its name."""
-    for name in (name_of(path) for package in PACKAGES for path in modules(package)):
+    for name in map(name_of, modules()):
         try:
             found = vars(import_module(OURS + name))
         except ImportError:  # a driver of a database that is not installed
