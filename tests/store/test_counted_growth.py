@@ -81,7 +81,7 @@ def test_the_work_of_a_verb_grows_no_faster_than_the_queue(
     found: list[tuple[int, int]] = []
     for number, size in enumerate((_SIZES[0], *_SIZES)):  # the first only loads what is loaded once
         folder = tmp_path / str(number)
-        write_team(folder, map(verb.make, aged(size)))
+        write_team(folder, map(verb.make, range(size), aged(size)))
         assert [run([*words, "-t", str(folder)]) for words in verb.before] == [0] * len(verb.before)
         found.append(counted.work(lambda folder=folder: run([*verb.words, "-t", str(folder)])))  # type: ignore[misc]
     capsys.readouterr()

@@ -5,22 +5,32 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import NamedTuple
 
 from team_console.store.backends.open import open_team
+from team_console.store.model.message import Message
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import read_message
 from team_console.store.service.requests import submit_plan
 from team_console.store.service.sending import send
 
+from tests.equipment.terminal import Terminal
 from tests.proofs.benchmarks.data import AGENTS, LEAD, letters, quiet, write_maildir, write_team
-from tests.proofs.benchmarks.measure import Figure, Run, command, environment, memory, percentile, processor_seconds
-from tests.proofs.benchmarks.terminal import TimedTerminal
+from tests.proofs.benchmarks.measure import (
+    Figure,
+    Run,
+    command,
+    environment,
+    memory,
+    percentile,
+    processor_seconds,
+    take_turns,
+)
 
 DOWN, HISTORY = "\x1b[B", "3"
 _EMPTY = """
@@ -40,8 +50,61 @@ unset header_cache
 """The whole folder is read at every start, as the console reads the whole queue."""
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class TimedTerminal(Terminal):
+    """A program on a terminal, whose answers are timed.
+
+    Attributes:
+        started: When the program was started.
+        came: When something came last.
+    """
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.started = self.came = perf_counter()
+        super().__init__(command, cwd=Path("/"), env=environment)
+
+    def pump(self, seconds: float) -> bool:
+        """Take what the program wrote; False when there was nothing.
+
+        Raises:
+            RuntimeError: The program ended.
+        """
+        if super().pump(seconds):
+            self.came = perf_counter()
+            return True
+        if self._ended():
+            raise RuntimeError(f"the program on the terminal ended; its last words: {self.text[-600:]}")
+        return False
+
+    def seconds_until(self, shows: Callable[[str], bool], since: float) -> float:
+        """Seconds from `since` until the screen satisfied `shows`."""
+        self.wait_until(lambda: shows(self.text), "what is waited for")
+        return self.came - since
+
+    def rest(self, quiet: float, first: float | None = None) -> tuple[float, int]:
+        """Wait until nothing comes for `quiet` seconds (`first` for the first byte); when that came, and bytes."""
+        start, size = perf_counter(), len(self.output)
+        answered = self.pump(first or quiet)
+        took = self.came - start
+        while answered and self.pump(quiet):
+            pass
+        return took, len(self.output) - size
+
+    def pressed(self, key: str, times: int) -> tuple[float, float]:
+        """Median milliseconds until the first answer to a key, and median bytes until all is drawn."""
+        bursts = []
+        for _ in range(times):
+            self.send(key)
+            bursts.append(self.rest(0.15, 2.0))
+        return median(took * 1e3 for took, _ in bursts[1:]), median(float(size) for _, size in bursts[1:])
+
+    def watch(self, seconds: float) -> None:
+        """Look on for so long."""
+        end = perf_counter() + seconds
+        while (left := end - perf_counter()) > 0:
+            self.pump(left)
+
+
+class Program(NamedTuple):
     """Something that shows a list of messages on a terminal."""
 
     command: Sequence[str]
@@ -74,24 +137,20 @@ def console(run: Run) -> Iterator[Figure]:
     yield _plan(run)
 
 
-def _program(run: Run, name: str, size: int, *, archived: int = 0) -> Program:
-    """The console on a new team of `size` queued and `archived` archived messages."""
-    team = run.folder / name
-    write_team(team, letters(size, first=archived), archived=archived)
-    return Program((*command(), "-t", str(team), "--as", LEAD), run.folder)
+def _program(run: Run, name: str, messages: Iterable[Message], *, archived: int = 0) -> Program:
+    """Make a new team with these messages in its queue and so many archived; the console on it."""
+    write_team(run.folder / name, messages, archived=archived)
+    return Program((*command(), "-t", str(run.folder / name), "--as", LEAD), run.folder)
 
 
 def _first_rows(run: Run) -> Iterator[Figure]:
     empty = Program((sys.executable, "-c", _EMPTY), run.folder)
     for size, most in ((1_000, 2.0), (10_000, 4.0)):
-        programs = {"ours": _program(run, f"rows-{size}", size), "empty": empty}
+        programs = {"ours": _program(run, f"rows-{size}", letters(size)), "empty": empty}
         if shutil.which("neomutt") is not None:
             programs["neomutt"] = _neomutt(run, size)
-        took: dict[str, list[float]] = {name: [] for name in programs}
-        for _ in range(run.rounds(8)):
-            for name, program in programs.items():
-                took[name].append(program.first_rows() * 1e3)
-        found = {name: median(some) for name, some in took.items()}
+        took = take_turns({name: program.first_rows for name, program in programs.items()}, run.rounds(8))
+        found = {name: 1e3 * seconds for name, seconds in took.items()}
         beside = f"{found['ours']:.0f} ms, an empty app {found['empty']:.0f} ms"
         beside += f", neomutt {found['neomutt']:.0f} ms" if "neomutt" in found else ""
         yield Figure(f"first rows at {size:,} messages", found["ours"] / found["empty"], most, "x empty app", beside)
@@ -106,9 +165,8 @@ def _neomutt(run: Run, size: int) -> Program:
 
 def _change(run: Run) -> Iterator[Figure]:
     """Another process writes a message for the human, which another reads."""
-    team, took = run.folder / "change", list[float]()
-    write_team(team, quiet(1_000))
-    program, opened = Program((*command(), "-t", str(team), "--as", LEAD), run.folder), open_team(str(team))
+    program, took = _program(run, "change", quiet(1_000)), list[float]()
+    opened = open_team(str(run.folder / "change"))
     with program.start(wait=False) as terminal:
         terminal.rest(1.5, 60.0)
         for turn in range(run.rounds(160)):
@@ -124,7 +182,7 @@ def _change(run: Run) -> Iterator[Figure]:
 
 
 def _use(run: Run) -> Iterator[Figure]:
-    program = _program(run, "use", 1_000)
+    program = _program(run, "use", letters(1_000))
     opened, numbers = open_team(str(run.folder / "use")), count()
     with program.start() as terminal:
         used, start, seconds = processor_seconds(terminal.pid), len(terminal.output), 4.0 if run.is_quick else 30.0
@@ -146,20 +204,18 @@ def _use(run: Run) -> Iterator[Figure]:
 
 def _memory(run: Run) -> Figure:
     queued, archived = (1_000, 5_000) if run.is_quick else (10_000, 100_000)
-    program = _program(run, "memory", queued, archived=archived)
+    program = _program(run, "memory", letters(queued, first=archived), archived=archived)
     with program.start() as terminal:
         terminal.watch(3.0)
         return Figure(f"memory with {queued:,} queued and {archived:,} archived", memory(terminal.pid), 150, "MB")
 
 
 def _plan(run: Run) -> Figure:
-    team = run.folder / "plan"
-    write_team(team, ())
+    program = _program(run, "plan", ())
     text = "\n".join(f"{line}. Step {line} of the plan, with what it changes and why it has to." for line in range(192))
-    opened = open_team(str(team))
+    opened = open_team(str(run.folder / "plan"))
     submit_plan(Caller(opened, AGENTS[0]), content=text, summary="job 000000 and a plan of 192 lines")
     opened.close()
-    program = Program((*command(), "-t", str(team), "--as", LEAD), run.folder)
     with program.start() as terminal:
         for open_it in "\rf":
             terminal.send(open_it)

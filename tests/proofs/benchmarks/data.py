@@ -1,17 +1,17 @@
-"""The messages every contestant gets: the same texts, about 430 bytes each as YAML, made from a number alone.
-
-Imports nothing but the standard library, so that peers can run it in an environment of their own.
-"""
+"""The messages every contestant gets: the same texts, about 430 bytes each as YAML, made from a number alone."""
 
 from __future__ import annotations
 
 import random
-import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+
+from team_console.store.backends.yaml.entry import emit
+from team_console.store.model.clock import to_text
+from team_console.store.model.message import Message, new_record
+
+from tests.equipment.teams import START
 
 LEAD = "ceo"
 AGENTS = (
@@ -29,129 +29,84 @@ _SENTENCES = (
     "I moved the limits into the settings and left the old names readable for a release.",
 )
 _STATUSES = ("pending",) * 14 + ("delivered",) * 5 + ("failed",)
-_START = datetime(2026, 2, 24, 8, 0, tzinfo=UTC)
-_BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 
 
-@dataclass(frozen=True, slots=True)
-class Letter:
-    """One message, before a store gives it its own form."""
-
-    number: int
-    message_id: str
-    type: str
-    sender: str
-    to: str
-    priority: str
-    created: str
-    status: str
-    summary: str
-    content: tuple[str, ...]
-
-    def record(self) -> dict[str, Any]:
-        """The record as the queue of `docs/contributing/architecture.md`, formats holds it."""
-        payload = {"summary": self.summary, "content": "".join(f"{line}\n" for line in self.content)}
-        if self.type == "plan_approval_request":
-            payload = {"request_id": f"plan_approval-{1771900000000 + self.number}@{self.sender}@bench", **payload}
-        keys = ("message_id", "type", "sender", "to", "priority", "created", "status")
-        return {"from" if key == "sender" else key: getattr(self, key) for key in keys} | {"payload": payload}
-
-    def yaml(self) -> str:
-        """One list item, spelled as team-console writes it."""
-        record = self.record()
-        payload = record.pop("payload")
-        record["created"] = f"'{self.created}'"
-        lines = [f"{key}: {value}" for key, value in record.items()]
-        lines += ["payload:", *(f"  {key}: {value}" for key, value in payload.items() if key != "content")]
-        lines += ["  content: |", *(f"    {line}" for line in self.content)]
-        return "- " + "\n  ".join(lines) + "\n"
-
-    def mail(self) -> bytes:
-        """The same as an internet message."""
-        moment = datetime.fromisoformat(self.created)
-        head = {
-            "From": f"{self.sender} <{self.sender}@team.example>",
-            "To": f"{self.to} <{self.to}@team.example>",
-            "Subject": self.summary,
-            "Date": f"{moment:%a, %d %b %Y %H:%M:%S} +0000",
-            "Message-ID": f"<{self.message_id}@team.example>",
-            "X-Type": self.type,
-            "X-Priority": self.priority,
-            "X-Status": self.status,
-        }
-        text = "".join(f"{key}: {value}\n" for key, value in head.items())
-        return (text + "\n" + "".join(f"{line}\n" for line in self.content)).encode()
-
-
-def letter(number: int, *, subject: str = "job", to: str | None = None, kind: str | None = None) -> Letter:
-    """The letter with this number; the same number always gives the same letter."""
-    dice = random.Random(zlib.crc32(b"%d" % number))
-    moment = _START + timedelta(seconds=number)
-    word = "".join(dice.choice(_BASE32) for _ in range(8))
-    return Letter(
-        number=number,
-        message_id=f"MSG-{moment:%Y%m%d}-{word[:-4]}{_word(number)}",
-        type=kind or ("plan_approval_request" if number % 200 == 7 else "message"),
-        sender=AGENTS[number % len(AGENTS)],
-        to=to or (LEAD if number % 200 == 7 or number % 9 == 0 else AGENTS[(number * 7 + 3) % len(AGENTS)]),
+def letter(number: int) -> Message:
+    """Return the message with this number; the same number always gives the same message."""
+    dice, sender, asks = random.Random(number), AGENTS[number % len(AGENTS)], number % 200 == 7
+    payload = {"summary": f"job {number:06} {dice.choice(_SUBJECTS)}"}
+    payload["content"] = "".join(f"{line}\n" for line in dice.sample(_SENTENCES, 2))
+    if asks:
+        payload["request_id"] = f"plan_approval-{1771900000000 + number}@{sender}@bench"
+    made = new_record(
+        message_id=f"MSG-20260224-{number:08}",
+        type="plan_approval_request" if asks else "message",
+        sender=sender,
+        to=LEAD if asks or number % 9 == 0 else another(number),
+        created=to_text(START + timedelta(seconds=number)),
         priority=dice.choice(("high", "medium", "medium", "medium", "low")),
-        created=f"{moment:%Y-%m-%dT%H:%M:%S}.{number % 1000:03}Z",
-        status="pending" if number % 200 == 7 else dice.choice(_STATUSES),
-        summary=f"{subject} {number:06} {dice.choice(_SUBJECTS)}",
-        content=tuple(dice.sample(_SENTENCES, 2)),
+        payload=payload,
     )
+    return made if asks else made.with_changes(status=dice.choice(_STATUSES))
 
 
-def letters(count: int, *, first: int = 0) -> Iterator[Letter]:
-    """`count` letters in order of their age, oldest first."""
-    return (letter(number) for number in range(first, first + count))
+def another(number: int) -> str:
+    """Return an agent who gets the message with this number, and not from itself."""
+    return AGENTS[(number * 7 + 3) % len(AGENTS)]
 
 
-def write_queue(path: Path, messages: Iterable[Letter]) -> None:
-    """A queue file, or an archive as another writer would leave it."""
-    with path.open("w", encoding="utf-8") as file:
-        file.write("messages:\n")
-        file.writelines(toast.yaml() for toast in messages)
+def letters(count: int, *, first: int = 0) -> Iterator[Message]:
+    """Yield `count` messages in order of their age, oldest first."""
+    yield from map(letter, range(first, first + count))
 
 
-def quiet(count: int) -> Iterator[Letter]:
-    """Letters between agents of which none needs the human."""
+def quiet(count: int) -> Iterator[Message]:
+    """Yield messages between agents of which none needs the human."""
     for number in range(count):
-        toast = letter(number, to=AGENTS[(number * 7 + 3) % len(AGENTS)], kind="message")
-        yield replace(toast, status="pending", priority="low")
+        waits = {"type": "message", "to": another(number), "status": "pending", "priority": "low"}
+        yield letter(number).with_changes(**waits)
 
 
-def write_team(folder: Path, messages: Iterable[Letter], *, archived: int = 0) -> None:
-    """A team of ten agents that others wrote: `messages` in its queue, the letters 0 to `archived` in its archives."""
+def write_queue(path: Path, messages: Iterable[Message]) -> None:
+    """Write a queue file, or an archive as another writer would leave it."""
+    with path.open("wb") as file:
+        file.write(b"messages:\n")
+        file.writelines(map(emit, messages))
+
+
+def write_team(folder: Path, messages: Iterable[Message], *, archived: int = 0) -> None:
+    """Write a team of ten agents: `messages` in its queue, those from 0 to `archived` in its archives."""
     folder.mkdir(parents=True, exist_ok=True)
     members = "".join(f"- name: {agent}\n  role: resident\n" for agent in AGENTS)
     text = f"team: bench\nlead: {LEAD}\nlanguage: any\nagents:\n- name: {LEAD}\n  role: master\n{members}"
     (folder / "messenger-config.yaml").write_text(text, encoding="utf-8")
     write_queue(folder / "message-queue.yaml", messages)
-    if archived:
-        _write_archives(folder / "archive", archived)
+    for place, agent in enumerate(AGENTS) if archived else ():
+        (folder / "archive").mkdir(exist_ok=True)
+        read = (letter(number).with_changes(to=agent, status="read") for number in range(place, archived, len(AGENTS)))
+        write_queue(folder / "archive" / f"{agent}-archive.yaml", read)
 
 
-def _write_archives(folder: Path, count: int) -> None:
-    folder.mkdir()
-    for place, agent in enumerate(AGENTS):
-        with (folder / f"{agent}-archive.yaml").open("w", encoding="utf-8") as file:
-            file.write("messages:\n")
-            for number in range(place, count, len(AGENTS)):
-                file.write(replace(letter(number, to=agent), status="read").yaml())
-
-
-def write_maildir(folder: Path, messages: Iterable[Letter]) -> None:
-    """A Maildir whose messages were seen by a reader but not opened."""
+def write_maildir(folder: Path, messages: Iterable[Message]) -> None:
+    """Write a Maildir whose messages were seen by a reader but not opened."""
     for name in ("tmp", "new", "cur"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    for toast in messages:
-        (folder / "cur" / f"{1771900000 + toast.number}.M{toast.number:06}.bench:2,").write_bytes(toast.mail())
+    for number, message in enumerate(messages):
+        file = folder / "cur" / f"{1771900000 + number}.M{number:06}.bench:2,"
+        file.write_text(_mail(message), encoding="utf-8")
 
 
-def _word(number: int) -> str:
-    digits = []
-    for _ in range(4):
-        number, digit = divmod(number, 32)
-        digits.append(_BASE32[digit])
-    return "".join(reversed(digits))
+def _mail(message: Message) -> str:
+    """The same as an internet message."""
+    sender, recipient = (f"{name} <{name}@team.example>" for name in (message.sender, *message.recipients))
+    head = {
+        "From": sender,
+        "To": recipient,
+        "Subject": message.payload["summary"],
+        "Date": f"{message.created_at:%a, %d %b %Y %H:%M:%S} +0000",
+        "Message-ID": f"<{message.message_id}@team.example>",
+        "X-Type": message.type,
+        "X-Priority": message.priority,
+        "X-Status": message.status,
+    }
+    return "".join(f"{key}: {value}\n" for key, value in head.items()) + f"\n{message.payload['content']}"

@@ -8,10 +8,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[3]
 PEERS = ROOT / "build" / "benchmark-peers"
@@ -20,8 +20,7 @@ _BY_SCHEDULER = 2
 """The kernel's number for the time a process ran as the scheduler counts it; that in `/proc` ticks every 10 ms."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """One row: what was measured, the most it may be, and what others take."""
 
     what: str
@@ -36,8 +35,7 @@ class Figure:
         return (self.what, f"{number(self.value)} {self.unit}", f"{number(self.most)} {self.unit}", met, self.beside)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """Where to measure, and whether only to see that it works."""
 
     folder: Path

@@ -176,7 +176,7 @@ def _verbs_beside(run: Run, rows: int, status: str) -> dict[str, float]:
 def _long_jobs(run: Run) -> Iterator[Figure]:
     count = 1_000 if run.is_quick else 10_000
     files, base = run.folder / "long-job", run.folder / "long-job.db"
-    write_team(files, (waiting(toast, AGENTS[toast.number % len(AGENTS)]) for toast in aged(count)))
+    write_team(files, (waiting(old, AGENTS[number % len(AGENTS)]) for number, old in enumerate(aged(count))))
     run_once((*command(), "init", str(base), "--lead", LEAD, "--agent", AGENTS[0]), environment(run.folder))
     with closing(sqlite3.connect(base)) as table:
         table.execute(f"{_NUMBERS} {_OVER}", {"count": count, "status": "pending", "agent": AGENTS[0]})

@@ -13,7 +13,7 @@ def test_a_written_team_opens_with_its_queue_and_its_archives(tmp_path: Path) ->
     write_team(tmp_path, letters(30, first=50), archived=50)
     team = open_team(str(tmp_path))
     seen = team.snapshot()
-    assert [message.record for message in seen.messages] == [letter(number).record() for number in range(50, 80)]
+    assert [message.record for message in seen.messages] == [letter(number).record for number in range(50, 80)]
     assert seen.problems == ()
     assert {message.status for message in team.history(limit=100).messages} == {"read"}
     assert len(team.history(limit=100).messages) == 50
