@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.equipment.cases import constant
+from tests.equipment.command_line import ROOT, Result
 
 COMMIT = "cfd95570"
 """The commit that was 0.5.0."""
-ROOT = Path(__file__).resolve().parents[2]
 FIXTURE = ROOT / "tests" / "store" / "written_by_0_5_0"
 YAML_FILES = ("message-queue.yaml", "messenger-config.yaml", "archive/dev-archive.yaml", "archive/ceo-archive.yaml")
 ACTS = [shlex.split(line) for line in constant(__file__, "ACTS", list[str])]
@@ -34,8 +34,8 @@ def act(run: Command) -> None:
     run(("--as", "ceo", "approve", plan, "--json"))
 
 
-def older(at: Path) -> Callable[[Path], _OlderProgram] | None:
-    """Check 0.5.0 out below `at`; gives what runs it in a folder, None where the history is not here."""
+def older(at: Path) -> Callable[[Path, Sequence[str]], Result] | None:
+    """Check 0.5.0 out below `at`; gives what runs a command of it in a folder, None where the history is not here."""
     source = at / "source"
     done = subprocess.run(["git", "archive", COMMIT], cwd=ROOT, capture_output=True, check=False)
     if done.returncode:
@@ -46,27 +46,15 @@ def older(at: Path) -> Callable[[Path], _OlderProgram] | None:
     (package / "__init__.py").touch()
     for name in ("console", "store", "widgets"):
         (package / name).symlink_to(source / name)
-    return lambda team: _OlderProgram(team, package.parent)
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("TEAM_CONSOLE_AGENT", None)
 
-
-class _OlderProgram:
-    """0.5.0 in the folder of a team."""
-
-    def __init__(self, team: Path, path: Path) -> None:
-        self._team = team
-        self._environment = {**os.environ, "PYTHONPATH": str(path), "PYTHONDONTWRITEBYTECODE": "1"}
-        self._environment.pop("TEAM_CONSOLE_AGENT", None)
-
-    def __call__(self, words: Sequence[str]) -> str:
-        """Return what one command prints; it must succeed."""
-        done = self.attempt(words)
-        done.check_returncode()
-        return done.stdout
-
-    def attempt(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-        """Return what came of one command."""
+    def run(team: Path, words: Sequence[str]) -> Result:
         whole = [sys.executable, "-m", "team_console.console", *words]
-        return subprocess.run(whole, cwd=self._team, env=self._environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(whole, cwd=team, env=environment, capture_output=True, text=True, check=False)
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    return run
 
 
 _ALIKE = (
@@ -90,10 +78,10 @@ def main() -> None:
     """Make the fixture anew."""
     at = Path("/tmp/older-team-console")
     shutil.rmtree(at, ignore_errors=True)
-    command = older(at)
-    assert command is not None
+    run = older(at)
+    assert run is not None
     (team := at / "team").mkdir()
-    act(command(team))
+    act(lambda words: run(team, words).out)
     shutil.rmtree(FIXTURE, ignore_errors=True)
     shutil.copytree(team, FIXTURE)
 

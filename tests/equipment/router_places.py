@@ -8,16 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import Clock, utc_now
-from team_console.store.service.migration import open_target
-from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.store.settings.team_config import Agent
 
 from tests.equipment.command_line import COMMAND, clean_environment
 from tests.equipment.postgresql import new_location
+from tests.equipment.teams import made_at, team_of
 
 
 @dataclass(slots=True)
@@ -58,12 +57,9 @@ class Place:
 @contextmanager
 def made(kind: str, folder: Path, *agents: Agent) -> Iterator[Place]:
     """A new team led by `ceo`; `runner` has a command unless it is among `agents`."""
-    location = new_location(kind, folder)
-    place = Place(kind, location, folder)
-    runner = Agent("runner", deliver=("sh", "-c", 'cat >> "$0"', str(place.taken)))
-    members = {agent.name: agent for agent in (Agent("ceo", role="master"), Agent("architect"), runner, *agents)}
-    config = TeamConfig(name="router", lead="ceo", agents=MappingProxyType(members), declared=True)
-    open_target(location, config).close()
+    runner = Agent("runner", deliver=("sh", "-c", f'cat >> "{folder}/taken.jsonl"'))
+    settings = team_of(Agent("architect"), runner, *agents, name="router")
+    place = Place(kind, made_at(new_location(kind, folder), settings), folder)
     try:
         yield place
     finally:

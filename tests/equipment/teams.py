@@ -35,10 +35,23 @@ class FakeClock:
         self.now += timedelta(seconds=seconds)
 
 
+def team_of(*members: Agent, name: str = "sprint-42") -> TeamConfig:
+    """The settings of a team of these members, led by `ceo`."""
+    agents = {agent.name: agent for agent in (Agent("ceo", role="master"), *members)}
+    return TeamConfig(name=name, lead="ceo", agents=MappingProxyType(agents), declared=True)
+
+
 def config() -> TeamConfig:
     """The team of the tests: a lead and three members."""
-    agents = {name: Agent(name, role="master" if name == "ceo" else "member") for name in NAMES}
-    return TeamConfig(name="sprint-42", lead="ceo", agents=MappingProxyType(agents), declared=True)
+    return team_of(*map(Agent, NAMES[1:]))
+
+
+def made_at(location: str, settings: TeamConfig) -> str:
+    """Make a new team there; return the location."""
+    from team_console.store.service.migration import open_target
+
+    open_target(location, settings).close()
+    return location
 
 
 def make_message(number: int = 1, **changes: Any) -> Message:
@@ -69,10 +82,8 @@ def memory_factory(folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
 def stored_factory(kind: str, folder: Path, clock: FakeClock) -> Iterator[TeamFactory]:
     """Each call opens the same new team on this kind of store anew, as another process would."""
     from team_console.store.backends.open import open_team
-    from team_console.store.service.migration import open_target
 
-    location = new_location(kind, folder)
-    open_target(location, config()).close()
+    location = made_at(new_location(kind, folder), config())
     opened: list[Team] = []
 
     def factory() -> Team:

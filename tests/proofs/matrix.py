@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from tests.equipment.cases import constant
-from tests.equipment.command_line import clean_environment
+from tests.equipment.command_line import CommandLine, Result
 from tests.equipment.older_version import ACTS, older
 from tests.equipment.postgresql import fresh_database, shared_server
 
@@ -27,7 +27,8 @@ _EVERY = 2
 story they look at its end alone."""
 STORY: Sequence[Sequence[str]] = (*ACTS[1:4], *map(shlex.split, constant(__file__, "STORY", list[str])))
 """How it begins, and goes on as the file has it; `{KIND}` is the id of the open request of this kind."""
-Run = Callable[[Sequence[str]], subprocess.CompletedProcess[str]]
+Run = Callable[..., Result]
+"""Runs one command, given by its words."""
 
 
 @dataclass(slots=True)
@@ -45,19 +46,19 @@ def play(place: str, programs: Sequence[tuple[str, Run]], count: int) -> Outcome
     A difference is told once.
     """
     outcome = Outcome()
-    first = programs[0][1]((*ACTS[0][:-1], place))
-    assert first.returncode == 0, first
+    first = programs[0][1](*ACTS[0][:-1], place)
+    assert first.status == 0, first
     told_of = set[str]()
     for number, step in enumerate(STORY[:count]):
         name, program = programs[(number + 1) % 2]
         words = _with_ids(step, programs[number % 2][1], place)
-        done = program(("-t", place, *words))
-        if done.returncode and name == "0.5.0" and _is_refusal(done):
-            outcome.refused = (done.stdout + done.stderr).strip()
+        done = program("-t", place, *words)
+        told = (done.out + done.err).strip()
+        if done.status and name == "0.5.0" and "version" in told:
+            outcome.refused = told
             return outcome
-        if done.returncode:
-            told = (done.stdout + done.stderr).strip()[-400:]
-            outcome.differences.append(f"step {number + 1}, {name}: {' '.join(words)[:80]}: {told}")
+        if done.status:
+            outcome.differences.append(f"step {number + 1}, {name}: {' '.join(words)[:80]}: {told[-400:]}")
             return outcome
         if number < count - 1 and (number % _EVERY or count < len(STORY)):
             continue
@@ -80,8 +81,8 @@ def _look(run: Run, place: str) -> Iterator[tuple[str, list[Any]]]:
     """Yield what a version shows, by the name of the look: parts that both have and that time alone does not change."""
 
     def told(*words: str) -> Any:
-        done = run(("-t", place, *words))
-        return json.loads(done.stdout) if done.stdout.startswith(("{", "[")) else done.stdout + done.stderr
+        done = run("-t", place, *words)
+        return done.json if done.out.startswith(("{", "[")) else done.out + done.err
 
     rows = told("--as", "ceo", "requests", "--json")["requests"]
     for row in rows:  # between the two looks it may have become late
@@ -96,7 +97,7 @@ def _with_ids(step: Sequence[str], run: Run, place: str) -> list[str]:
     """Put the id of the open request of a kind in the place of `{kind}`."""
     if not any(word.startswith("{") and word.endswith("}") and word[1:-1].isalpha() for word in step):
         return list(step)
-    rows = json.loads(run(("-t", place, "--as", "ceo", "requests", "--json")).stdout)["requests"]
+    rows = run("-t", place, "--as", "ceo", "requests", "--json").json["requests"]
     ids: Mapping[str, str] = {row["kind"]: row["request_id"] for row in rows if row["state"] in ("open", "overdue")}
     return [ids[word[1:-1]] if word[:1] == "{" and word[1:-1] in ids else word for word in step]
 
@@ -106,53 +107,38 @@ def _apart(one: list[Any], other: list[Any]) -> tuple[list[Any], list[Any]]:
     return [item for item in one if item not in other], [item for item in other if item not in one]
 
 
-def _is_refusal(done: subprocess.CompletedProcess[str]) -> bool:
-    return "version" in done.stdout + done.stderr
+def _place(store: str) -> Callable[[], str] | None:
+    """Return what gives a new place in a store, None where it cannot be had."""
+    if store != "PostgreSQL":
+        return lambda: "." if store == "files" else "team.db"
+    server = shared_server()
+    return None if server is None else lambda: fresh_database(server)
 
 
-def _present(folder: Path) -> Run:
-    """Return what runs this version in a folder."""
-
-    def run(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-        whole = [sys.executable, "-m", "team_console.console", *words]
-        return subprocess.run(whole, cwd=folder, env=clean_environment(), capture_output=True, text=True, check=False)
-
-    return run
-
-
-def _places(stores: Sequence[str], folder: Path) -> Iterator[tuple[str, Callable[[], str]]]:
-    """Yield the name of each store, and what gives a new place in it."""
-    if "files" in stores:
-        yield "files", lambda: "."
-    if "SQLite" in stores:
-        yield "SQLite", lambda: "team.db"
-    server = shared_server() if "PostgreSQL" in stores else None
-    if server is not None:
-        yield "PostgreSQL", lambda: fresh_database(server)
-
-
-def judged(stores: Sequence[str], folder: Path, count: int) -> Iterator[tuple[str, Outcome]]:
-    """Play so many steps of the story in each store, begun by each version.
+def judged(store: str, folder: Path, count: int) -> Iterator[tuple[str, Outcome]]:
+    """Play so many steps of the story in a store, begun by each version.
 
     Nothing is played where the history of the repository is not here.
     """
-    command = older(folder / "program")
-    if command is None:
+    old, place = older(folder / "program"), _place(store)
+    if old is None or place is None:
         return
-    for store, place in _places(stores, folder):
-        for begins in ("0.5.0", "now"):
-            team = folder / f"{store}, {begins}"
-            team.mkdir()
-            old = command(team)
-            programs = [("0.5.0", old.attempt), ("now", _present(team))]
-            programs.sort(key=lambda one: one[0] != begins)
-            yield f"{store}, begun by {begins}", play(place(), programs, count)
+    for begins in ("0.5.0", "now"):
+        team = folder / f"{store}, {begins}"
+        team.mkdir()
+        programs: list[tuple[str, Run]] = [
+            ("0.5.0", lambda *words, team=team: old(team, words)),
+            ("now", partial(CommandLine(team), "")),
+        ]
+        programs.sort(key=lambda one: one[0] != begins)
+        yield f"{store}, begun by {begins}", play(place(), programs, count)
 
 
 def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
     """Yield each difference between what the versions show of one team."""
     os.chmod(folder, 0o755)
-    for name, outcome in judged([store for store in STORES if only in store], folder, count):
+    stores = [store for store in STORES if only in store]
+    for name, outcome in chain(*(judged(store, folder / store, count) for store in stores)):
         end = outcome.refused or f"{len(outcome.differences)} differences"
         print(f"{name:28} {outcome.looks:4} looks compared, {end}", flush=True)
         yield from (f"{name}: {difference}" for difference in outcome.differences)

@@ -8,7 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from team_console.store.contract.team import Team
@@ -30,6 +30,7 @@ MOMENTS = ("after the look", *STEPS, "all the time", "never")
 """When the other program writes."""
 _A_TEAM = 25
 """Races on one team: nobody reads its answers, and looking at all of them again after each change adds up."""
+_OUTCOMES = ("approved", "asked again", "given up")
 _LOOKS = 8
 """How often the human looks again before giving up on a plan that never rests."""
 _MOST_BEATEN, _MOST_CHANGES = 12, 100
@@ -37,27 +38,20 @@ _MOST_BEATEN, _MOST_CHANGES = 12, 100
 it is approved right after a change, at no matter which."""
 
 
-@dataclass
 class Tally:
     """What became of the races.
 
     Attributes:
-        unseen: Approvals of bytes that were not on the screen, each with its request id.
+        counts: What happened -> how often; the moments at which another program wrote are among them.
+        unseen: Approvals of bytes that were not on the screen, each by its request id.
     """
 
-    races: int = 0
-    approved: int = 0
-    asked_again: int = 0
-    given_up: int = 0
-    changes: int = 0
-    by_moment: Counter[str] = field(default_factory=Counter)
-    unseen: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.counts, self.unseen = Counter[str](), list[str]()
 
     def __str__(self) -> str:
-        return (
-            f"{self.races} races, {self.changes} changes: {self.approved} approved, {self.asked_again} asked again, "
-            f"{self.given_up} given up, {len(self.unseen)} approvals of what was not on the screen"
-        )
+        done = ", ".join(f"{self.counts[what]} {what}" for what in ("races", "changes", *_OUTCOMES))
+        return f"{done}, {len(self.unseen)} approvals of what was not on the screen"
 
 
 class Rewriter:
@@ -99,12 +93,10 @@ class Races:
 
     def run(self, moments: Sequence[str]) -> None:
         """A race at each moment, one plan each."""
-        before = self.tally.changes
         for race, moment in enumerate(moments):
-            self.tally.by_moment[moment] += 1
             self._race(f"plan{race:06d}", moment)
-            self.tally.races += 1
-            self.tally.changes = before + self._rewriter.count
+            self.tally.counts.update(("races", moment))
+        self.tally.counts["changes"] += self._rewriter.count
 
     def _race(self, mark: str, moment: str) -> None:
         text = f"# {mark}\n{mark} version {0:08d} of the text\n"
@@ -114,33 +106,29 @@ class Races:
             if moment == "all the time":
                 stack.enter_context(self._changing(mark, times=self._random.randint(1, _MOST_CHANGES)))
             elif moment in STEPS and self._kind == "yaml":
-                stack.enter_context(self._within(STEPS[moment], mark, times=self._random.randint(1, _MOST_BEATEN)))
+                change, times = partial(self._rewriter.change, mark), self._random.randint(1, _MOST_BEATEN)
+                stack.enter_context(meanwhile(STEPS[moment], change, times=times))  # then the plan rests
             self._approve(request_id, mark, moment, stack)
-
-    def _after_look(self, mark: str, moment: str, stack: ExitStack) -> None:
-        """What happens between the first look and the approval."""
-        if moment == "after the look":
-            self._rewriter.change(mark)
-        elif moment in STEPS and self._kind != "yaml":
-            stack.enter_context(self._changing(mark, times=2))
 
     def _approve(self, request_id: str, mark: str, moment: str, stack: ExitStack) -> None:
         for look in range(_LOOKS):
             question = live_question(self._team.snapshot(), request_id)
             assert question is not None
             seen = seen_of(question, evidence=["the project folder: a.py is there"])
-            if look == 0:
-                self._after_look(mark, moment, stack)
+            if look == 0 and moment == "after the look":
+                self._rewriter.change(mark)
+            elif look == 0 and moment in STEPS and self._kind != "yaml":
+                stack.enter_context(self._changing(mark, times=2))
             try:
                 caller = Caller(self._team, "ceo", 20.0)
                 receipt = requests.approve(caller, request_id=request_id, note="go", seen=seen)
             except ChangedError:
-                self.tally.asked_again += 1
+                self.tally.counts["asked again"] += 1
                 continue
-            self.tally.approved += 1
+            self.tally.counts["approved"] += 1
             self._judge(request_id, receipt.messages[0], seen)
             return
-        self.tally.given_up += 1
+        self.tally.counts["given up"] += 1
 
     def _judge(self, request_id: str, verdict: Message, seen: Seen) -> None:
         """The question that went to the archive with the verdict is the one that was on the screen."""
@@ -171,12 +159,6 @@ class Races:
             stop.set()
             thread.join()
 
-    @contextmanager
-    def _within(self, step: str, mark: str, *, times: int) -> Iterator[None]:
-        """A rewriting at one step of our own write, so often; then the plan rests and may be approved."""
-        with meanwhile(step, lambda: self._rewriter.change(mark), times=times):
-            yield
-
 
 def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
     """Yield each approval of what was not on the screen in so many races on each store, or that too little happened."""
@@ -192,5 +174,6 @@ def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
             print(f"{kind}, seed {seed}: {tally}", flush=True)
         yield from (f"{kind}: {request_id} was approved as it never stood on the screen" for request_id in tally.unseen)
         # The other moments meet a look by luck.
-        if not tally.asked_again >= tally.by_moment["after the look"] > 0 or tally.approved * 4 <= count:
+        again, certain = tally.counts["asked again"], tally.counts["after the look"]
+        if not again >= certain > 0 or tally.counts["approved"] * 4 <= count:
             yield f"{kind}: too little happened for a proof: {tally}"

@@ -11,7 +11,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from team_console.store.backends.open import open_team
@@ -23,75 +22,67 @@ from tests.proofs.torture.stores import STORES, NotHereError
 from tests.proofs.torture.workers import BULK, CLAIMERS, KINDS, LEASE_SECONDS, RECEIVERS, Job
 
 
-@dataclass(slots=True)
-class Outcome:
-    """One run, for printing and asserting."""
-
-    seconds: float
-    seed: int
-    root: Path
-    harm: Counter[str]
-    receipts: Receipts
-    verdict: Verdict
-
-    def __str__(self) -> str:
-        receipts, verdict = self.receipts, self.verdict
-        return (
-            f"{self.seconds:.0f} s, seed {self.seed}: {dict(self.harm)}; {len(receipts.sent)} sent, "
-            f"{sum(receipts.got.values())} got, {sum(receipts.acked.values())} acknowledged, "
-            f"{len(receipts.asked)} asked, {len(receipts.answered)} answered, "
-            f"{receipts.screens} consoles hung up; {verdict.live} live, "
-            f"{verdict.archived} archived, {verdict.unseen} unseen; {sum(receipts.errors.values())} refusals "
-            f"{dict(receipts.errors)}; {len(verdict.failures)} promises broken"
-        )
-
-
 class Torture:
-    """Keeps a crew of children at work on one team and kills, stops or hinders them."""
+    """Keeps a crew of children at work on one team and kills, stops or hinders them.
+
+    Attributes:
+        receipts: What the children noted, and `verdict` what is wrong with the team; both once it has run.
+    """
 
     def __init__(self, store: str, *, seed: int) -> None:
-        self._chance = random.Random(seed)
+        self._chance, self._seed, self._next = random.Random(seed), seed, seed % 1000
         self._store = STORES[store]
         self._location = ""
         self._folder = Path(tempfile.mkdtemp(prefix="torture-"))
         self.root = self._folder / "team"
-        self._receipts = self._folder / "receipts"
+        self._notes = self._folder / "receipts"
         self._children: dict[int, str] = {}
-        self._next = seed % 1000
         self.harm: Counter[str] = Counter()
-        self._orphans: list[int] = []
+        self._orphans: list[str] = []
 
-    def run(self, seconds: float, patience: float) -> tuple[Receipts, Verdict]:
-        """Torture, let the team settle, and judge."""
+    def __str__(self) -> str:
+        done, verdict = self.receipts, self.verdict
+        return (
+            f"seed {self._seed}: {dict(self.harm)}; {len(done.sent)} sent, "
+            f"{sum(done.got.values())} got, {sum(done.acked.values())} acknowledged, "
+            f"{len(done.asked)} asked, {len(done.answered)} answered, "
+            f"{done.screens} consoles hung up; {verdict.live} live, "
+            f"{verdict.archived} archived, {verdict.unseen} unseen; {sum(done.errors.values())} refusals "
+            f"{dict(done.errors)}; {len(verdict.failures)} promises broken"
+        )
+
+    def run(self, seconds: float, patience: float = 0.0) -> None:
+        """Torture, let the team settle, and judge; the folder stays when a promise was broken.
+
+        Args:
+            patience: Further seconds in which every kind of work may still be done for the first time.
+        """
         self._prepare()
         deadline = time.monotonic() + seconds
         end = deadline + patience
         try:
             for kind in (*self._store.crew, *self._store.strangers):
                 self._start(kind)
-            while (now := time.monotonic()) < deadline or (now < end and not self._has_met_all()):
+            while (now := time.monotonic()) < deadline or (now < end and not self.has_met_all()):
                 time.sleep(self._chance.uniform(0.1, 0.4))
                 self._hurt()
         finally:
             self._stop_all()
         self._drain()
-        receipts = Receipts(self._receipts)
-        verdict = Verdict(self._store.read(self._location), receipts)
-        verdict.failures += [f"still runs without its terminal: process {pid}" for pid in self._orphans]
-        return receipts, verdict
+        self.receipts = Receipts(self._notes)
+        self.verdict = Verdict(self._store.read(self._location), self.receipts)
+        self.verdict.failures += [f"still runs without its terminal: process {pid}" for pid in self._orphans]
+        if not self.verdict.failures:
+            shutil.rmtree(self._folder)
 
-    def _has_met_all(self) -> bool:
+    def has_met_all(self) -> bool:
         """Whether every kind of work was done and disturbed; a busy machine takes longer."""
-        seen = Receipts(self._receipts)
+        seen = Receipts(self._notes) if self._children else self.receipts
         return bool(len(seen.sent) > 20 and seen.got and seen.acked and seen.answered and self.harm["SIGKILL"] > 3)
-
-    def remove(self) -> None:
-        """Forget a run that kept its promises."""
-        shutil.rmtree(self._folder)
 
     def _prepare(self) -> None:
         self.root.mkdir()
-        self._receipts.mkdir()
+        self._notes.mkdir()
         # Another user watches: what everybody may read stays so.
         self._folder.chmod(0o755)
         self.root.chmod(0o755)
@@ -99,7 +90,7 @@ class Torture:
 
     def _start(self, kind: str) -> None:
         self._next += 1
-        job = Job(self._location, self.root, self._receipts / f"{kind}-{self._next}", self._next)
+        job = Job(self._location, self.root, self._notes / f"{kind}-{self._next}", self._next)
         pid = os.fork()
         if pid == 0:
             _be(KINDS[kind], job)
@@ -136,7 +127,7 @@ class Torture:
 
     def _drain(self) -> None:
         """One clean process at the end: settle, and read every inbox empty, noting receipts like a child."""
-        job = Job(self._location, self.root, self._receipts / "drain", 0)
+        job = Job(self._location, self.root, self._notes / "drain", 0)
         time.sleep(LEASE_SECONDS)
         agents: tuple[str, ...] = (*RECEIVERS, *CLAIMERS, BULK)
         rounds = 0
@@ -155,23 +146,19 @@ class Torture:
         return bool(got)
 
 
-def _orphans(folder: Path) -> list[int]:
+def _orphans(folder: Path) -> list[str]:
     """Processes that work in the folder although who started them, and their terminal, went ten seconds ago."""
     for _ in range(100):
-        if not (running := [pid for pid in _processes() if _works_in(pid) == str(folder)]):
+        if not (running := [path.parent.name for path in Path("/proc").glob("[0-9]*/cwd") if _leads_to(path, folder)]):
             break
         time.sleep(0.1)
     return running
 
 
-def _processes() -> Iterator[int]:
-    yield from (int(path.name) for path in Path("/proc").glob("[0-9]*"))
-
-
-def _works_in(pid: int) -> str:
+def _leads_to(link: Path, folder: Path) -> bool:
     with contextlib.suppress(OSError):
-        return os.readlink(f"/proc/{pid}/cwd")
-    return ""
+        return link.readlink() == folder
+    return False
 
 
 def _be(work: Callable[[Job], None], job: Job) -> None:
@@ -185,21 +172,6 @@ def _be(work: Callable[[Job], None], job: Job) -> None:
         os._exit(1)
 
 
-def torture(store: str, *, seconds: float, seed: int, patience: float = 0.0) -> Outcome:
-    """One whole run on a kind of store; its folder stays when a promise was broken.
-
-    Args:
-        patience: Further seconds in which every kind of work may still be done for the first time.
-    """
-    run = Torture(store, seed=seed)
-    began = time.monotonic()
-    receipts, verdict = run.run(seconds, patience)
-    outcome = Outcome(time.monotonic() - began, seed, run.root, run.harm, receipts, verdict)
-    if not verdict.failures:
-        run.remove()
-    return outcome
-
-
 def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
     """Torture a team in each kind of store for so many seconds; yield each promise that was broken. Its folder stays.
 
@@ -208,10 +180,11 @@ def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
     for store in STORES:
         if only not in store:
             continue
+        torture = Torture(store, seed=seed)
         try:
-            outcome = torture(store, seconds=count, seed=seed)
+            torture.run(count)
         except NotHereError as error:
             print(f"{store}: left out, {error}", flush=True)
             continue
-        print(f"{store}: {outcome}", outcome.root if outcome.verdict.failures else "", flush=True)
-        yield from outcome.verdict.failures
+        print(f"{store}: {torture}", torture.root if torture.verdict.failures else "", flush=True)
+        yield from torture.verdict.failures

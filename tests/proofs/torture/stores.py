@@ -9,18 +9,17 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from random import Random
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from team_console.store.backends.open import open_team
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.service.migration import open_target
-from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.store.settings.team_config import Agent
 
 from tests.equipment.postgresql import new_location, shared_server
 from tests.equipment.statements import execute, named_rows
+from tests.equipment.teams import made_at, team_of
 from tests.proofs.crash.state import Broken, check_files, messages_in
-from tests.proofs.torture.workers import LEAD, NAMES
+from tests.proofs.torture.workers import NAMES
 
 Record = dict[str, Any]
 _CREW = (
@@ -69,9 +68,8 @@ def _make(kind: str, folder: Path) -> str:
     """Make the team on a kind of store; its location."""
     if kind == "postgresql" and shared_server() is None:
         raise NotHereError("no PostgreSQL server is installed")
-    location = str(folder) if kind == "files" else new_location(kind, folder)
-    agents = MappingProxyType({name: Agent(name, role="master" if name == LEAD else "member") for name in NAMES})
-    open_target(location, TeamConfig(name="torture", lead=LEAD, agents=agents, declared=True)).close()
+    place = str(folder) if kind == "files" else new_location(kind, folder)
+    location = made_at(place, team_of(*map(Agent, NAMES[1:]), name="torture"))
     if kind == "files":
         (folder / "message-queue.yaml").write_text("messages: []\n")
         (folder / "message-queue.yaml").chmod(0o644)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.equipment.command_line import CommandLine
 from tests.proofs.torture.audit import Receipts, Verdict
-from tests.proofs.torture.run import torture
+from tests.proofs.torture.run import Torture
 from tests.proofs.torture.stores import STORES, NotHereError, read_files
 
 pytestmark = pytest.mark.slow
@@ -24,14 +24,13 @@ def test_nothing_is_lost_doubled_or_left_behind(store: str) -> None:
 
 
 def _enough_happened(store: str, seconds: float) -> bool:
+    torture = Torture(store, seed=11)
     try:
-        outcome = torture(store, seconds=seconds, seed=11, patience=60)
+        torture.run(seconds, patience=60)
     except NotHereError as error:
         pytest.skip(str(error))
-    assert not outcome.verdict.failures, f"{outcome}\n" + "\n".join(outcome.verdict.failures[:20])
-    done = outcome.receipts
-    each = outcome.harm["SIGKILL"] > 3, len(done.sent) > 20, done.got, done.acked, done.answered
-    return all(each)
+    assert not torture.verdict.failures, f"{torture}\n" + "\n".join(torture.verdict.failures[:20])
+    return torture.has_met_all()
 
 
 def test_the_judge_sees_what_is_lost_doubled_or_left_behind(team: CommandLine, tmp_path: Path) -> None:
