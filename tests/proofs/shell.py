@@ -14,21 +14,11 @@ from pathlib import Path
 
 from team_console.console.clients.rules import rule_for
 
+from tests.equipment.cases import constant
 from tests.hook.real_bash import Bash
 
 RULES = ("push", "publish", "delete")
-COMMANDS = (
-    *(
-        "git push",
-        "git push origin main",
-        "git -C sub push",
-        "npm publish",
-        "rm -r x",
-        "git clean -f",
-        "twine upload x",
-    ),
-    *("git status", "git log", "npm test", "ls", "echo push", "git stash push", "npm run publish"),
-)
+COMMANDS = constant(__file__, "COMMANDS", list[str])
 _AS_WORDS = r"""
 %s
 command %s
@@ -267,20 +257,7 @@ _UNSURE = re.compile(
 """Where bash runs less than stands there (coprocesses in some substitutions, traps set as it ends, the place that an
 outer `find` fills, what it refuses), or the arguments of one function count for another.
 """
-_SPELLINGS = (
-    "{}",
-    '"{}"',
-    "'{}'",
-    "\\{}",
-    "{}\\\n",
-    "{}''",
-    '""{}',
-    "$'{}'",
-    '$"{}"',
-    "$(echo {})",
-    "${{u{at}:-{}}}",
-    "`echo {}`",
-)
+_SPELLINGS = constant(__file__, "SPELLINGS", list[str])
 
 
 def _spelt(words: str) -> str:

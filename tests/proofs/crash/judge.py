@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import yaml
 from team_console.store.model.errors import TeamError
@@ -22,20 +23,11 @@ ENOUGH = 5
 FOREIGN = make_message(8).message_id
 
 
-@dataclass(slots=True)
-class Tally:
-    """How many states were judged, and what was wrong."""
-
-    states: int = 0
-    failures: list[str] = field(default_factory=list)
-
-
 Raises = Callable[[bool, str], BaseException | None]
 """What a fault raises at a step, told whether it is the first and the step's name; None for nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(NamedTuple):
     """An act that met a fault: the disk it left, what it raised, and where the fault was."""
 
     disk: SimDisk
@@ -43,8 +35,7 @@ class _Run:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(NamedTuple):
     """The states a story may end in: as if the act had not happened, or as if it had."""
 
     old: tuple[State, ...]
@@ -59,8 +50,7 @@ def _steps(prepare: Callable[[], SimDisk], raises: Raises, act: Callable[[SimDis
     """Act again and again on a new disk, with a fault at its first step, at its second, until none is reached."""
     for count in range(1, 1000):
         disk, error = prepare(), None
-        disk.steps.clear()
-        disk.fault = partial(_fault, raises, count)
+        disk.fault_from(count, raises)
         try:
             act(disk)
         except (PowerCut, KeyboardInterrupt, TeamError) as raised:
@@ -73,48 +63,32 @@ def _steps(prepare: Callable[[], SimDisk], raises: Raises, act: Callable[[SimDis
     raise AssertionError("the act never ends")
 
 
-def _fault(raises: Raises, number: int, count: int, name: str) -> None:
-    if count >= number and (error := raises(count == number, name)):
-        raise error
-
-
 def _cut(first: bool, name: str) -> BaseException | None:
     return PowerCut() if first else None
 
 
-def crash_everywhere(story: Story, model: str, *, can_exchange: bool = True) -> Iterator[tuple[str, Image, bool]]:
-    """For each step of the act: a name for the crash, each disk it may leave, whether the act had returned."""
-    for run in _steps(partial(_prepared, story, can_exchange=can_exchange), _cut, partial(_act, story)):
-        for image in images(run.disk, model):
-            yield run.where, image, run.error is None
-
-
 def judge_story(
     story: Story, model: str, *, can_exchange: bool = True, again: str | None = None, every: int = 1
-) -> Tally:
-    """Judge every disk, or each `every`-th.
+) -> Iterator[str]:
+    """Yield what is wrong with every disk that a crash may leave, or each `every`-th; an empty text for nothing.
 
     Args:
         again: A model; the recovery of each disk is crashed too, at every step, and what that leaves is judged.
     """
-    tally = Tally()
-    expected = expectation(story, can_exchange=can_exchange)
+    expected, wrong = expectation(story, can_exchange=can_exchange), 0
     seen: set[tuple[Image, bool]] = set()
-    for name, image, returned in crash_everywhere(story, model, can_exchange=can_exchange):
-        if (image, returned) in seen:
-            continue
-        seen.add((image, returned))
-        if len(tally.failures) >= ENOUGH:
-            return tally
-        if len(seen) % every:
-            continue
-        for place, disk in _disks(image, name, again, can_exchange):
-            tally.states += 1
-            try:
-                judge(story, disk, expected, returned=returned)
-            except _BROKEN as error:
-                tally.failures.append(f"{story.name}, {model}, {place}: {type(error).__name__}: {error}")
-    return tally
+    for run in _steps(partial(_prepared, story, can_exchange=can_exchange), _cut, partial(_act, story)):
+        for image in images(run.disk, model):
+            known = len(seen)
+            seen.add((image, run.error is None))
+            if len(seen) == known or len(seen) % every:
+                continue
+            for place, disk in _disks(image, run.where, again, can_exchange):
+                found = _judged(f"{story.name}, {model}, {place}", story, disk, expected, returned=run.error is None)
+                yield found
+                wrong += bool(found)
+            if wrong >= ENOUGH:
+                return
 
 
 def prove(
@@ -123,14 +97,12 @@ def prove(
     """Judge every disk of every story under every model; yield each promise that is broken."""
     for name, story in STORIES.items():
         if only in name:
-            tallies = [judge_story(story, model, can_exchange=can_exchange, again=again) for model in MODELS]
-            disks = ", ".join(f"{tally.states} {model}" for model, tally in zip(MODELS, tallies, strict=True))
-            print(f"{name:44} {disks}", flush=True)
-            for tally in tallies:
-                yield from tally.failures
+            told = {model: [*judge_story(story, model, can_exchange=can_exchange, again=again)] for model in MODELS}
+            print(f"{name:44} {', '.join(f'{len(found)} {model}' for model, found in told.items())}", flush=True)
+            yield from filter(None, chain(*told.values()))
 
 
-def judge_errors(story: Story, number: int, *, lasting: bool) -> Tally:
+def judge_errors(story: Story, number: int, *, lasting: bool) -> Iterator[str]:
     """Let each step of the act fail with errno `number` (`lasting`: and every later one), then judge the disk."""
 
     def fails(first: bool, name: str) -> BaseException | None:
@@ -139,24 +111,29 @@ def judge_errors(story: Story, number: int, *, lasting: bool) -> Tally:
     return _judge_faults(story, fails)
 
 
-def judge_interrupts(story: Story) -> Tally:
+def judge_interrupts(story: Story) -> Iterator[str]:
     """Interrupt each step of the act as Ctrl-C does, in a process that lives on, then judge the disk."""
     return _judge_faults(story, lambda first, name: KeyboardInterrupt() if first else None)
 
 
-def _judge_faults(story: Story, raises: Raises) -> Tally:
+def _judge_faults(story: Story, raises: Raises) -> Iterator[str]:
     """Judge what the act left and said that met faults and lives on: without an error all of it must be there."""
-    tally, expected = Tally(), expectation(story, can_exchange=True)
+    expected = expectation(story, can_exchange=True)
     for run in _steps(partial(_prepared, story, can_exchange=True), raises, partial(_act, story)):
-        tally.states += 1
         error = run.error
         is_unknown = isinstance(error, KeyboardInterrupt) or "unknown" in getattr(error, "message", "")
         outcome = Expected(expected.old if error else (), expected.new if is_unknown or not error else ())
-        try:
-            judge(story, run.disk, outcome, returned=False, repeated=expected.new)
-        except _BROKEN as broken:
-            tally.failures.append(f"{story.name}, {run.where}: {error!r}: {broken}")
-    return tally
+        name = f"{story.name}, {run.where}: {error!r}"
+        yield _judged(name, story, run.disk, outcome, returned=False, repeated=expected.new)
+
+
+def _judged(name: str, *given: Any, **more: Any) -> str:
+    """Judge a disk of this name; what is wrong, or an empty text."""
+    try:
+        judge(*given, **more)
+    except _BROKEN as error:
+        return f"{name}: {type(error).__name__}: {error}"
+    return ""
 
 
 def _disks(image: Image, name: str, again: str | None, can_exchange: bool) -> Iterator[tuple[str, SimDisk]]:

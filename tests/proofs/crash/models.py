@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.proofs.crash.simdisk import FolderStep, Inode, Names, SimDisk, apply_step
 
@@ -15,8 +15,7 @@ _MOST_SUBSETS = 6
 Content = tuple[bytes, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(NamedTuple):
     """The disk after a crash: path -> (inode, bytes, modification time, mode)."""
 
     files: tuple[tuple[Path, int, bytes, int, int], ...]
@@ -37,11 +36,7 @@ class Image:
 
 def images(disk: SimDisk, model: str) -> Iterator[Image]:
     """Every state `model` allows, each once."""
-    seen: set[Image] = set()
-    for image in _images(disk, model):
-        if image not in seen:
-            seen.add(image)
-            yield image
+    yield from dict.fromkeys(_images(disk, model))
 
 
 def _images(disk: SimDisk, model: str) -> Iterator[Image]:

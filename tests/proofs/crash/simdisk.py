@@ -6,6 +6,7 @@ import errno
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from team_console.store.backends.yaml.disk import Disk, Stat
 
@@ -26,8 +27,7 @@ class Inode:
     since: list[tuple[bytes, int]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class FolderStep:
+class FolderStep(NamedTuple):
     """One change of names: `link`, `unlink`, `rename`, `exchange` or `mkdir`."""
 
     kind: str
@@ -212,6 +212,16 @@ class SimDisk(Disk):
     def begin_after(self, inode: int, time: int) -> None:
         """Number inodes and times above those that are there."""
         self._next, self._time = inode + 1, time
+
+    def fault_from(self, number: int, raises: Callable[[bool, str], BaseException | None]) -> None:
+        """Count steps anew, and raise at one of this number and later what `raises` gives, told whether it is that."""
+
+        def fault(count: int, name: str) -> None:
+            if count >= number and (error := raises(count == number, name)):
+                raise error
+
+        self.steps.clear()
+        self.fault = fault
 
     def unlocked(self) -> None:
         self._locked = False

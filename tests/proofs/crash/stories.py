@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.entry import emit
@@ -33,8 +32,7 @@ def open_team(disk: Disk, root: Path = ROOT) -> YamlTeam:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
+class Story(NamedTuple):
     """One workload.
 
     Attributes:
@@ -56,11 +54,8 @@ def send(*numbers: int, **changes: Any) -> Act:
 
     def act(team: YamlTeam) -> None:
         with team.transaction(actor="ceo", action="send", wait=0) as tx:
-            fresh = [
-                number
-                for number in (make_message(n, **changes) for n in numbers)
-                if tx.known(number.message_id) is None
-            ]
+            messages = (make_message(number, **changes) for number in numbers)
+            fresh = [message for message in messages if tx.known(message.message_id) is None]
             for item in fresh:
                 tx.add(item)
             if fresh:

@@ -9,10 +9,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 from team_console.store.backends.yaml.disk import Disk
 
@@ -26,8 +28,7 @@ STORY_NAMES = ("first send", "send", "receive", "acknowledge", "deliver", "compa
 ERRORS = ("ENOSPC", "EIO", "EROFS")
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """The `number`-th call of `name` in a run, counted by strace per name."""
 
     name: str
@@ -118,13 +119,10 @@ def _run(story: str, root: Path, options: list[str]) -> tuple[str, str]:
 
 
 def _until_mark(lines: list[str]) -> Iterator[Point]:
-    counts: dict[str, int] = {}
-    for line in lines:
-        match = _CALL.match(line)
-        if _END in line:
-            return
-        if match is not None:
-            counts[match[1]] = counts.get(match[1], 0) + 1
+    counts = Counter[str]()
+    for line in takewhile(lambda line: _END not in line, lines):
+        if match := _CALL.match(line):
+            counts[match[1]] += 1
             yield Point(match[1], counts[match[1]])
 
 

@@ -132,13 +132,7 @@ class Story(RuleBasedStateMachine):
 
     def _do(self, act: Callable[[YamlTeam], object], stop: int | None, model: str) -> bool:
         """Act, perhaps crashing at a step; whether it returned."""
-
-        def fault(count: int, name: str) -> None:
-            if count == stop:
-                raise PowerCut
-
-        self.disk.steps.clear()
-        self.disk.fault = fault if stop is not None else None
+        self.disk.fault_from(stop or 0, lambda first, name: PowerCut() if first and stop else None)
         try:
             act(open_team(self.disk))
         except PowerCut:
@@ -177,12 +171,7 @@ def _killed_before_the_swap(act: Callable[[YamlTeam], object]) -> SimDisk:
     """A disk with two messages on which `act` was killed once its ledger line was durable."""
     disk = SimDisk()
     send(1, 2)(open_team(disk))
-
-    def stop(count: int, name: str) -> None:
-        if name == "exchange":
-            raise PowerCut
-
-    disk.fault = stop
+    disk.fault_from(1, lambda first, name: PowerCut() if name == "exchange" else None)
     try:
         act(open_team(disk))
     except PowerCut:
@@ -191,14 +180,9 @@ def _killed_before_the_swap(act: Callable[[YamlTeam], object]) -> SimDisk:
     raise AssertionError("it was not stopped")
 
 
-def _notices(disk: SimDisk) -> list[str]:
-    with open_team(disk).transaction(actor="ceo", action="look", wait=0) as tx:
-        return [notice.code for notice in tx.notices]
-
-
 def test_a_receive_on_record_is_finished_with_each_message_in_the_archive_once() -> None:
     disk = _killed_before_the_swap(receive)
-    assert _notices(disk) == ["COMPLETED"]
+    assert enter(open_team(disk)) == ["COMPLETED"]
     archive = disk.read(ROOT / "archive" / f"{AGENT}-archive.yaml")[0]
     assert [archive.count(b"message_id: " + message_id.encode()) for message_id in (ONE, TWO)] == [1, 1]
     assert {message.status for message in open_team(disk).snapshot().messages} == {"read"}
@@ -217,18 +201,18 @@ def test_a_completion_of_which_nobody_can_tell_whether_it_is_on_record_is_an_err
         with pytest.raises(TeamError, match="the outcome is unknown") as told:
             receive(open_team(disk))
     assert told.value.code is Code.STORE_FAILED
-    assert _notices(disk) == ["COMPLETED"]
+    assert enter(open_team(disk)) == ["COMPLETED"]
 
 
 def test_an_answer_on_record_is_finished_whole() -> None:
     disk = _killed_before_the_swap(answer)
-    assert _notices(disk) == ["COMPLETED"]
+    assert enter(open_team(disk)) == ["COMPLETED"]
     states = {message.message_id[-2:]: message.status for message in open_team(disk).snapshot().messages}
     assert states == {"01": "read", "02": "pending", "09": "pending"}
     assert [message.message_id for message in open_team(disk).history().messages] == [ONE]
     # What else is finished is judged disk by disk in test_crash_states; here only that it is told.
     for act in (deliver, send(3, 4)):
-        assert _notices(_killed_before_the_swap(act)) == ["COMPLETED"]
+        assert enter(open_team(_killed_before_the_swap(act))) == ["COMPLETED"]
 
 
 def test_a_copy_of_a_receive_cut_short_does_not_count_as_archived_while_the_queue_is_healed() -> None:

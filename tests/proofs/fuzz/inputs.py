@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -36,7 +38,7 @@ def good(random: Random) -> str:
         ENTRY.format(number=number, to=random.choice(("ceo", "[a, b]", "no")), content=random.choice(CONTENTS))
         for number in range(random.choice((0, 1, 2, 3, 5)))
     )
-    body = "".join(indent + line if line.strip() else line for entry in entries for line in entry.splitlines(True))
+    body = textwrap.indent("".join(entries), indent)
     text = random.choice(HEADS) + random.choice(LISTS) + body + random.choice(TAILS)
     return text.replace("\n", "\r\n") if random.random() < 0.05 else text
 
@@ -45,7 +47,7 @@ def changed(random: Random) -> tuple[bytes, bytes]:
     """A good queue of some length, and what it is once one of its entries was mutated, taken out or put in."""
     indent = " " * random.choice((0, 0, 2))
     entries = [ENTRY.format(number=number, to="ceo", content=random.choice(CONTENTS)) for number in range(9)]
-    entries = ["".join(indent + line if line.strip() else line for line in text.splitlines(True)) for text in entries]
+    entries = [textwrap.indent(entry, indent) for entry in entries]
     head, tail, place = random.choice(HEADS) + random.choice(LISTS), random.choice(TAILS), random.randrange(9)
     one = mutate(random, entries[place])
     after = [*entries[:place], *random.choice(([one], [one, one], [])), *entries[place + 1 :]]
@@ -96,19 +98,11 @@ def make(number: int, seed: int, largest: int) -> bytes:
     return nasty(random, largest) if kind < 0.99 else random.randbytes(random.randrange(2000))
 
 
-def _insert(random: Random, text: str) -> str:
+def _splice(random: Random, text: str, *, more: Sequence[str] = (), less: Sequence[int] = ()) -> str:
+    """Put one of these texts anywhere, in place of so many characters."""
     place = random.randrange(len(text) + 1)
-    return text[:place] + random.choice(FRAGMENTS) + text[place:]
-
-
-def _delete(random: Random, text: str) -> str:
-    place = random.randrange(len(text) + 1)
-    return text[:place] + text[place + random.choice((1, 1, 2, 3, 10)) :]
-
-
-def _replace(random: Random, text: str) -> str:
-    place = random.randrange(len(text) + 1)
-    return text[:place] + random.choice(FRAGMENTS) + text[place + random.choice((1, 1, 2, 3)) :]
+    put = random.choice(more) if more else ""
+    return text[:place] + put + text[place + (random.choice(less) if less else 0) :]
 
 
 def _move_line(random: Random, text: str) -> str:
@@ -126,4 +120,10 @@ def _indent_line(random: Random, text: str) -> str:
     return "\n".join(lines)
 
 
-_CHANGES: tuple[Callable[[Random, str], str], ...] = (_insert, _delete, _replace, _move_line, _indent_line)
+_CHANGES: tuple[Callable[[Random, str], str], ...] = (
+    partial(_splice, more=FRAGMENTS),
+    partial(_splice, less=(1, 1, 2, 3, 10)),
+    partial(_splice, more=FRAGMENTS, less=(1, 1, 2, 3)),
+    _move_line,
+    _indent_line,
+)

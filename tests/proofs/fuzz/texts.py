@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -55,11 +56,6 @@ def permission_of(command: str) -> Message:
     return from_record({"message_id": "M1", "type": "permission_request", "from": "a", "to": "ceo", "payload": payload})
 
 
-def _consumed(items: Iterable[object]) -> None:
-    for _ in items:
-        pass
-
-
 def _searched(text: str) -> None:
     parse_query('deploy -word "exact text" from:a', now=NOW).fits(message_found(message_of(text)))
 
@@ -74,7 +70,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "secrets masked": mask_secrets,
     "secrets found": secret_warnings,
     "summary": lambda text: summary_warnings(text, language="en"),
-    "message": lambda text: _consumed(problems_of(parse_message(message_of(text)))),
+    "message": lambda text: problems_of(parse_message(message_of(text))),
     "sprint message": lambda text: parse_message(message_of(f"AGENT_CREATE_REQUEST {text}")),
     "title": lambda text: message_title(message_of(text)),
     "title of a permission": lambda text: message_title(permission_of(text)),
@@ -88,15 +84,15 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "claimed checks": claimed_checks,
     "named files": named_files,
     "named stories": lambda text: named_stories(text, _KNOWN),
-    "other stories": lambda text: _consumed(other_stories(text, _KNOWN)),
+    "other stories": lambda text: other_stories(text, _KNOWN),
     "difference": lambda text: line_difference(text, text[: len(text) // 2] + "\nx\n" + text[len(text) // 2 :]),
     "rule": lambda text: suggestion_words({"type": "addRules", "rules": [{"toolName": text, "ruleContent": text}]}),
-    "prose": lambda text: _consumed(prose(text, 80)),
-    "plain": lambda text: _consumed(plain(text, 80)),
-    "code": lambda text: _consumed(code(text, 80)),
-    "diff": lambda text: _consumed(diff(text, 80)),
-    "document": lambda text: _consumed(laid_out(message_document(message_of(text), now=NOW), 80)),
-    "document of a permission": lambda text: _consumed(laid_out(message_document(permission_of(text), now=NOW), 80)),
+    "prose": lambda text: prose(text, 80),
+    "plain": lambda text: plain(text, 80),
+    "code": lambda text: code(text, 80),
+    "diff": lambda text: diff(text, 80),
+    "document": lambda text: laid_out(message_document(message_of(text), now=NOW), 80),
+    "document of a permission": lambda text: laid_out(message_document(permission_of(text), now=NOW), 80),
     "wrapped": lambda text: wrap(((text.replace("\n", " "), ""),), 80),
     "cropped": lambda text: crop(text, 40),
     "hits": lambda text: marked_hits(((text, ""),), ("a", "be")),
@@ -125,7 +121,9 @@ def seconds(read: Callable[[str], object], text: str, tries: int = 3) -> float:
     for _ in range(tries):
         began = time.process_time()
         try:
-            read(text)
+            found = read(text)
+            if isinstance(found, Iterator):  # it reads when it is asked for what it found
+                deque(found, maxlen=0)
         except ValueError as error:  # refused with words: `TeamError` of a query, a regular expression
             _ = error
         least = min(least, time.process_time() - began)
