@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,11 @@ PLAINLY_SHOWN = ("[/nope]", "[@click=app.quit]", "␛[31337m")
 """What has to stand on the screen literally for some of them."""
 TEXTS = tuple(PAYLOADS.values())
 LEAD, AGENT = "ceo", "task-manager"
-REQUESTS = 6
-"""Open requests to the lead with an asker that can be answered."""
+SHAPES = constant(__file__, "SHAPES", list[dict[str, Any]])
+"""What a record may be, with `$text` and `$some` in the place of payloads."""
+
+
+_MARKED = re.compile(r"\$(text|some)(?: \d)?")
 
 
 class Turning:
@@ -41,19 +45,40 @@ class Turning:
     def __call__(self) -> str:
         return next(self._payloads)
 
-    def filled(self) -> str:
-        """The next one that is not empty."""
-        return next(payload for payload in self._payloads if payload)
+    def fill(self, shape: Any) -> Any:
+        """Put the next payload in the place of each `$text`, one that is not empty for `$some`, in keys, too."""
+        if isinstance(shape, dict):
+            return {self.fill(key): self.fill(value) for key, value in shape.items()}
+        if isinstance(shape, list):
+            return [self.fill(each) for each in shape]
+        return _MARKED.sub(self._put, shape) if isinstance(shape, str) else shape
+
+    def _put(self, mark: re.Match[str]) -> str:
+        return self() if mark[1] == "text" else next(filter(None, self._payloads))
 
 
 def records() -> list[dict[str, Any]]:
     """A queue with every payload in every kind of field, at least once where a human looks for it."""
-    return [*_plain(), *_requests(), *_on_the_way(), *_sprint(), *_huge()]
+    return [*(_record(shape, start) for shape in SHAPES for start in _starts(shape)), *_huge()]
 
 
-def _envelope(number: int, turn: Turning, **given: Any) -> dict[str, Any]:
+def _starts(shape: Mapping[str, Any]) -> range:
+    """The payloads that a shape begins with, one after the other."""
+    first, step = shape["at"]
+    return range(first, len(TEXTS), step)
+
+
+def _record(shape: Mapping[str, Any], start: int) -> dict[str, Any]:
+    turn = Turning(start)
+    given = turn.fill({key: value for key, value in shape.items() if key not in ("at", "sprint")})
+    if name := shape.get("sprint"):
+        given["payload"]["content"] = f"{name}: {json.dumps({'msg_type': name, **given['payload']['content']})}"
+    return _envelope(f"MSG-{SHAPES.index(dict(shape))}{start:02}-{turn()}", **given)
+
+
+def _envelope(message_id: str, **given: Any) -> dict[str, Any]:
     return {
-        "message_id": f"MSG-{number:03}-{turn()}",
+        "message_id": message_id,
         "type": "message",
         "from": AGENT,
         "to": LEAD,
@@ -64,91 +89,10 @@ def _envelope(number: int, turn: Turning, **given: Any) -> dict[str, Any]:
     }
 
 
-def _plain() -> Iterator[dict[str, Any]]:
-    """Messages with payloads for everything, sender, recipient and state words included."""
-    for number, text in enumerate(TEXTS):
-        turn = Turning(number)
-        payload = {
-            "summary": text or "s",
-            "content": turn(),
-            turn.filled(): turn(),
-            "nested": {turn.filled(): [turn()]},
-        }
-        yield _envelope(number, turn, payload=payload, **{"from": turn.filled() if number % 2 else AGENT})
-        if number % 4 == 0:
-            words = {
-                "type": turn.filled(),
-                "priority": turn(),
-                "status": turn(),
-                "created": turn(),
-                "to": turn.filled(),
-            }
-            more = {
-                "read_by": {turn.filled(): turn()},
-                "broadcast_id": turn(),
-                "signature": turn(),
-                turn.filled(): turn(),
-            }
-            yield _envelope(100 + number, turn, payload={"content": turn()}, **{**words, **more})
-
-
-def _requests() -> Iterator[dict[str, Any]]:
-    """Requests that the lead may answer, shutdown refusals, escalations and clarifications."""
-    turn = Turning()
-    for number in range(len(TEXTS)):
-        asker = AGENT if number < REQUESTS else turn.filled()
-        body = {"request_id": f"plan-{number:02}-{turn()}", "summary": turn.filled(), "content": turn.filled()}
-        kind = {"type": "plan_approval_request", "payload": body}
-        if number % 4 == 1:
-            kind = {"type": "escalate", "payload": {key: turn.filled() for key in ("issue", "severity", "impact")}}
-        elif number % 4 == 2:
-            kind = {"type": "clarify", "payload": {key: turn.filled() for key in ("question", "context")}}
-        elif number % 4 == 3:
-            refusal = {"request_id": f"shutdown-{turn()}", "approve": False, "content": turn.filled()}
-            kind = {"type": "shutdown_response", "payload": refusal}
-        yield _envelope(200 + number, turn, **{**kind, "from": asker})
-
-
-def _on_the_way() -> Iterator[dict[str, Any]]:
-    turn = Turning(3)
-    for number in range(0, len(TEXTS), 2):
-        failed = {"error_message": turn.filled(), "retry_count": 3, "max_retries": turn(), "next_attempt_at": turn()}
-        status = ("failed", "retry", "expired")[number % 3]
-        to = AGENT if number % 4 else turn.filled()
-        yield _envelope(300 + number, turn, to=to, status=status, payload={"summary": turn.filled()}, **failed)
-
-
-def _sprint() -> Iterator[dict[str, Any]]:
-    """Sprint messages in a plain message, their JSON full of payloads."""
-    turn = Turning(5)
-    plan = {
-        "session_id": turn(),
-        "total_stories": turn(),
-        "batches": [{"batch_id": turn.filled(), "stories": [turn.filled(), turn.filled()]} for _ in range(8)],
-        "dependency_graph": {turn.filled(): {"depends_on": [turn.filled()]} for _ in range(4)},
-    }
-    bodies: list[tuple[str, dict[str, Any]]] = [("BATCH_PLAN_READY", plan)]
-    for _ in range(4):
-        wish = {"agent_type": turn.filled(), "role_hint": turn.filled(), "requested_by": turn.filled()}
-        made = {"agent_name": turn.filled(), "agent_type": turn.filled(), "in_reply_to": turn()}
-        task = {"story_key": turn.filled(), "mode": turn(), "session_id": turn(), "report_to": turn.filled()}
-        fault = {"debug_id": turn.filled(), "story_key": turn.filled(), "error_summary": turn.filled()}
-        roster = {"roster": {"residents": [turn.filled()], "slaves": [turn.filled()], "temps": [turn.filled()]}}
-        bodies += [("AGENT_CREATE_REQUEST", wish), ("AGENT_CREATED", made), ("TASK_ASSIGNMENT", task)]
-        bodies += [
-            ("DEBUG_REQUEST", fault),
-            ("AGENT_ROSTER_BROADCAST", roster),
-            ("AGENT_COMPLETE", {**task, "status": turn()}),
-        ]
-    for number, (name, body) in enumerate(bodies):
-        content = f"{name}: {json.dumps({'msg_type': name, **body})}"
-        yield _envelope(400 + number, turn, payload={"summary": turn(), "content": content})
-
-
 def _huge() -> Iterator[dict[str, Any]]:
     turn = Turning(7)
-    yield _envelope(900, turn, payload={"summary": "M" * 200_000, "content": "N" * 100_000})
-    yield _envelope(901, turn, payload={f"field {number:05}": turn()[:40] for number in range(2_000)})
+    yield _envelope(f"MSG-900-{turn()}", payload={"summary": "M" * 200_000, "content": "N" * 100_000})
+    yield _envelope(f"MSG-901-{turn()}", payload={f"field {number:05}": turn()[:40] for number in range(2_000)})
 
 
 def queue_bytes() -> bytes:
@@ -183,7 +127,8 @@ def build(folder: Path) -> None:
     (folder / QUEUE_NAME).write_bytes(queue_bytes())
     archive = folder / "archive"
     archive.mkdir()
-    past = [{**item, "status": "read", "read_at": "2026-02-24T10:31:00.000Z"} for item in _plain()]
+    plain = (_record(shape, start) for shape in SHAPES[:3] for start in _starts(shape))
+    past = [{**item, "status": "read", "read_at": "2026-02-24T10:31:00.000Z"} for item in plain]
     (archive / f"{AGENT}-archive.yaml").write_bytes(queue_of(past))
     (archive / "\x1b]0;PWNED\x07\u202e-archive.yaml").write_bytes(queue_of(past[:3]))
     drop = folder / "drop"
