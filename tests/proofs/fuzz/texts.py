@@ -17,6 +17,7 @@ from typing import Any
 
 from team_console.store.backends.locations import passwords_in, redact
 from team_console.store.model.clock import from_text
+from team_console.store.model.errors import TeamError
 from team_console.store.model.json_text import without_comments
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import as_name
@@ -124,7 +125,7 @@ def seconds(read: Callable[[str], object], text: str, tries: int = 3) -> float:
             found = read(text)
             if isinstance(found, Iterator):  # it reads when it is asked for what it found
                 deque(found, maxlen=0)
-        except ValueError as error:  # refused with words: `TeamError` of a query, a regular expression
+        except (TeamError, ValueError) as error:  # refused with words: a query, a regular expression
             _ = error
         least = min(least, time.process_time() - began)
     return least
