@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import pty
 import re
 import select
 import signal
@@ -26,10 +25,7 @@ from tests.equipment.forked import Child, start_settings
 
 WAIT = 60.0
 """Seconds after which something that was expected counts as missing."""
-_ANSWERS = {
-    b"\x1b[?2026$p": b"\x1b[?2026;2$y",
-}
-
+_QUESTION, _ANSWER = b"\x1b[?2026$p", b"\x1b[?2026;2$y"
 
 _JOINED = re.compile(rb"\xf0\x9f\x8f[\xbb-\xbf]|\xe2\x80\x8d(?:[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})")
 """A colour of skin; a joiner and the emoji it joins to the one before."""
@@ -76,21 +72,25 @@ class Terminal:
         self._has_waited = False
         self.status: int | None = None
         environment = clean_environment(**{**_SURROUNDINGS, **(env or {})})
-        self._child: Child | None = None
-        size = struct.pack("HHHH", lines, columns, 0, 0)
+        self.fd, theirs = os.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self._child: Child | subprocess.Popen[bytes]
         if tuple(command[: len(COMMAND)]) == COMMAND and template().settings == start_settings(environment):
-            self.fd, theirs = os.openpty()
-            fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
-            start = template().start
-            files = (theirs, theirs, theirs)
-            self._child = start(
-                command[len(COMMAND) :], files=files, folder=cwd, environment=environment, is_terminal=True
-            )
-            os.close(theirs)
-            self.pid = self._child.pid
+            words, files = command[len(COMMAND) :], (theirs, theirs, theirs)
+            self._child = template().start(words, files=files, folder=cwd, environment=environment, is_terminal=True)
         else:
-            self.pid, self.fd = _forked(command, cwd, environment)
-            fcntl.ioctl(self.fd, termios.TIOCSWINSZ, size)
+            self._child = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=environment,
+                stdin=theirs,
+                stdout=theirs,
+                stderr=theirs,
+                start_new_session=True,
+                preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            )
+        os.close(theirs)
+        self.pid = self._child.pid
         os.set_blocking(self.fd, False)
 
     def _answer(self, data: str) -> None:
@@ -173,9 +173,8 @@ class Terminal:
         self._held = shown[cut.start() :] if cut else b""
         shown = _without_private(shown[: cut.start()] if cut else shown)
         self._stream.feed(shown if self._is_styled else _STYLE.sub(b"", shown))
-        for question, answer in _ANSWERS.items():
-            if question in data:
-                os.write(self.fd, answer)
+        if _QUESTION in data:
+            os.write(self.fd, _ANSWER)
         return bool(data)
 
     def wait_until(self, condition: Callable[[], bool], what: str, seconds: float = WAIT) -> None:
@@ -239,34 +238,15 @@ class Terminal:
         if not self._ended():
             with suppress(ProcessLookupError):  # it ended just now, and that is still on its way to us
                 os.kill(self.pid, signal.SIGKILL)
-            self.status = self._child.wait() if self._child else os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            self.status = self._child.wait()
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
 
     def _ended(self) -> bool:
-        if self.status is not None:
-            return True
-        if self._child is not None:
-            with suppress(subprocess.TimeoutExpired):
-                self.status = self._child.wait(0.0)
-        else:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self.status = os.waitstatus_to_exitcode(status)
+        with suppress(subprocess.TimeoutExpired):
+            self.status = self._child.wait(0.0)
         return self.status is not None
-
-
-def _forked(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> tuple[int, int]:
-    """Start any program on a terminal of its own; its pid, and our end of the terminal."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        try:
-            os.chdir(cwd)
-            os.execvpe(command[0], list(command), environment)
-        finally:
-            os._exit(127)
-    return pid, terminal
 
 
 def console(folder: Path, *arguments: str, **more: object) -> Terminal:
