@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from statistics import median
 from time import monotonic, perf_counter
+from typing import Any
 
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
@@ -20,6 +21,7 @@ from team_console.store.service.sending import send
 from team_console.store.service.sessions import open_requests
 from team_console.store.service.waiting import announce_presence
 
+from tests.equipment.cases import constant
 from tests.mcp.answers import INITIALIZED, VERSIONS, greeting, request
 from tests.proofs.benchmarks.data import AGENTS, LEAD, quiet, write_team
 from tests.proofs.benchmarks.measure import (
@@ -35,19 +37,9 @@ from tests.proofs.benchmarks.measure import (
 )
 
 _SIZE = 1_000
-_NOTHING = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}}
-_EVENTS: Mapping[str, tuple[Mapping[str, object], float]] = {
-    "a tool was used": (_NOTHING, 2.0),
-    "a session begins": ({"hook_event_name": "SessionStart", "source": "startup"}, 4.0),
-    "a prompt": ({"hook_event_name": "UserPromptSubmit", "prompt": "Do it"}, 4.0),
-    "a turn ends": ({"hook_event_name": "Stop", "last_assistant_message": "Done."}, 4.0),
-    "a permission, with nobody at a console": (
-        {"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": "ls"}},
-        4.0,
-    ),
-}
+_EVENTS = constant(__file__, "EVENTS", dict[str, tuple[dict[str, Any], float]])
 """What happens -> the event, and how many bare starts its hook may take."""
-_ASKS = {"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+_ASKS, _ = _EVENTS["a permission, with nobody at a console"]
 
 
 def agents(run: Run) -> Iterator[Figure]:

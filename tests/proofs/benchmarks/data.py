@@ -11,23 +11,13 @@ from team_console.store.backends.yaml.entry import emit
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message, new_record
 
+from tests.equipment.cases import constant
 from tests.equipment.teams import START
 
 LEAD = "ceo"
-AGENTS = (
-    *("task-manager", "scrum-master", "file-manager", "architect", "story-creator"),
-    *("dev-runner-1", "dev-runner-2", "dev-runner-3", "qa-runner", "doc-writer"),
-)
-_SUBJECTS = (
-    *("refactor the report generator", "add error handling to the loader", "review the export job"),
-    *("split the parser from the renderer", "answer the open question on limits", "rerun the failing tests"),
-)
-_SENTENCES = (
-    "The loader reads the file twice when the cache is cold, so the second pass can go.",
-    "Tests for the renderer pass on my side; the two slow ones need a look before we merge.",
-    "Please check the numbers in the last table: the totals do not add up for February.",
-    "I moved the limits into the settings and left the old names readable for a release.",
-)
+AGENTS = constant(__file__, "AGENTS", tuple[str, ...])
+_SUBJECTS = constant(__file__, "SUBJECTS", list[str])
+_SENTENCES = constant(__file__, "SENTENCES", list[str])
 _STATUSES = ("pending",) * 14 + ("delivered",) * 5 + ("failed",)
 
 
