@@ -7,7 +7,6 @@ each byte was written; what was decided is looked for there. Agents ask for more
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import AuditLine, Team
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
@@ -144,31 +143,24 @@ def requests_open(team: Team) -> list[Message]:
     return [row.question for row in view.requests if row.is_open]
 
 
-def verdicts(folder: Path) -> Iterator[dict[str, object]]:
-    """Yield the lines of the audit trail that decide."""
-    for line in (folder / "audit.jsonl").read_text(encoding="utf-8").splitlines():
-        with suppress(ValueError):
-            record = json.loads(line)
-            if record.get("action") in ("approve", "reject", "answer") and record.get("actor") == LEAD:
-                yield record
+def verdicts(team: Team) -> list[AuditLine]:
+    """Return the lines of the audit trail by which the human decided."""
+    lines = team.audit(limit=1_000_000)
+    return [line for line in lines if line.action in ("approve", "reject", "answer") and line.actor == LEAD]
 
 
-def unseen(folder: Path, held: Held, names: dict[str, str]) -> list[str]:
-    """Return each decision on what the emulator did not hold before its key, in words; and count them."""
+def unseen(team: Team, held: Held, names: dict[str, str]) -> list[str]:
+    """Return each decision on what the emulator did not hold before its key, in words."""
     wrong = []
-    for record in verdicts(folder):
-        facts = record.get("facts", record)
-        assert isinstance(facts, dict)
-        request_id, shown = str(facts.get("request_id")), str(facts.get(SHOWN_BY))
-        name, key = names.get(request_id, "?"), held.before(_seconds(str(record["at"])))
-        seen = {line for (of, line), first in held.lines.items() if of == name and first <= key}
+    for line in verdicts(team):
+        name, shown = names.get(str(line.facts.get("request_id")), "?"), str(line.facts.get(SHOWN_BY))
+        key = held.before(_seconds(line.at))
+        seen = {number for (of, number), first in held.lines.items() if of == name and first <= key}
         claimed = _claimed(shown)
         if not seen or not claimed:
-            wrong.append(f"{record['action']} {name}: nothing of it was held before press {key}; on record: {shown}")
+            wrong.append(f"{line.action} {name}: nothing of it was held before press {key}; on record: {shown}")
         elif name[0] == "P" and (lost := claimed - seen):
-            wrong.append(
-                f"{record['action']} {name}: lines {sorted(lost)[:9]} were not held before press {key}: {shown}"
-            )
+            wrong.append(f"{line.action} {name}: lines {sorted(lost)[:9]} were not held before press {key}: {shown}")
     return wrong
 
 
@@ -224,14 +216,14 @@ def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
                     askers.ask()
             if len(held.presses) >= told + 500:
                 told = len(held.presses)
-                wrong = len(unseen(folder, held, askers.names))
-                print(f"{told:,} presses, {sum(1 for _ in verdicts(folder)):,} decisions, {wrong} unseen", flush=True)
+                wrong = len(unseen(team, held, askers.names))
+                print(f"{told:,} presses, {len(verdicts(team)):,} decisions, {wrong} unseen", flush=True)
         screen = terminal.text
         for _ in range(4):
             held.press(terminal, ESCAPE)
             terminal.settle(0.1, 1.0)
+    found = unseen(team, held, askers.names)
     team.close()
-    found = unseen(folder, held, askers.names)
     yield from found
     if found:
         print(f"the last keys: {list(held.last)}\n{screen}")
