@@ -57,7 +57,7 @@ from textual.widgets import Input, Static, TextArea
 
 from tests.console.conftest import LEAD, Clock, Desk, change, edited_by, opened, rewrite
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.places import found_at
+from tests.equipment.places import found_at, steps_of
 
 _DOORS = (requests, asking, sending, inbox)
 _PLACES = (
@@ -93,17 +93,15 @@ class ConsoleScript:
     async def play(self, text: str) -> None:
         """Play all of it."""
         async with self.console:
-            for step in text.replace("\n  ", "\0").splitlines():
-                line, *expected = Template(step).safe_substitute(self.kept).split("\0")
-                if not line or line.startswith("#"):
-                    continue
+            for step, expected in steps_of(text):
+                line = Template(step).safe_substitute(self.kept)
                 verb, _, rest = line.partition(" ")
                 if verb.endswith(":") or rest.startswith("= "):
                     self._call(line)
                 elif not self._prepare(verb, rest):
                     await self._act(verb, rest)
                 for one in expected:
-                    await self._holds(line, one)
+                    await self._holds(line, Template(one).safe_substitute(self.kept))
 
     def _call(self, line: str) -> None:
         """Call a function of the service for a member."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,14 @@ def stories_beside(module: str) -> dict[str, str]:
     texts = [text for path in paths for text in path.read_text("utf-8").removeprefix("# ").split("\n# ")]
     told = (text.partition("\n") for text in texts)
     return {promise.rstrip(".").replace(",", "").replace(" ", "-"): story for promise, _, story in told}
+
+
+def steps_of(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each line that does something, with those that stand indented below it; `#` begins a comment."""
+    for step in text.strip().replace("\n  ", "\0").splitlines():
+        line, *expected = step.split("\0")
+        if line and not line.startswith("#"):
+            yield line, expected
 
 
 def is_seen(whole: Any, expected: str) -> bool:

@@ -53,7 +53,7 @@ from team_console.store.backends.open import QUEUE_NAME, open_team
 from tests.equipment.asking import ask
 from tests.equipment.client_session import WAIT, Client, at_console
 from tests.equipment.command_line import CommandLine, Result, clean_environment
-from tests.equipment.places import found_at
+from tests.equipment.places import found_at, steps_of
 from tests.equipment.signed_teams import Files
 from tests.equipment.signing_keys import sign_verdicts
 from tests.equipment.statements import execute
@@ -93,11 +93,8 @@ class Script:
         """Play all of it."""
         with ExitStack() as ending:
             ending.callback(self._close)
-            for step in text.replace("\n  ", "\0").splitlines():
-                line, *expected = step.split("\0")
-                if not line or line.startswith("#"):
-                    continue
-                line = self._filled(line)
+            for step, expected in steps_of(text):
+                line = self._filled(step)
                 verb, _, rest = line.partition(" ")
                 if verb in self._actions and not rest.startswith("= "):
                     self._actions[verb](*(word.replace("\\n", "\n") for word in shlex.split(rest)))

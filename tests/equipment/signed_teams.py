@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -55,17 +55,18 @@ class Files:
         """Other texts wherever they stand: messages, archives, and the trail, whose chain is computed anew."""
         for path in [self.folder / "message-queue.yaml", *(self.folder / "archive").glob("*.yaml")]:
             path.write_text(_replaced(path.read_text(), pairs))
-        rows: list[bytes] = []
-        for raw in _replaced((self.folder / "audit.jsonl").read_text(), pairs).splitlines():
-            rows.append(_chained(json.loads(raw), rows))
-        (self.folder / "audit.jsonl").write_bytes(b"".join(rows))
+        trail = _replaced((self.folder / "audit.jsonl").read_text(), pairs)
+        self._write_trail([json.loads(raw) for raw in trail.splitlines()])
 
     def unseal(self, last: int = 0) -> None:
         """The seals of so many last lines of the trail are gone, or of all."""
-        rows: list[bytes] = []
         lines = [json.loads(raw) for raw in (self.folder / "audit.jsonl").read_bytes().splitlines()]
         for line in lines[-last:]:
             line.pop("seal", None)
+        self._write_trail(lines)
+
+    def _write_trail(self, lines: Iterable[Record]) -> None:
+        rows: list[bytes] = []
         for line in lines:
             rows.append(_chained(line, rows))
         (self.folder / "audit.jsonl").write_bytes(b"".join(rows))

@@ -26,8 +26,6 @@ _PROMPT = "$ "
 _PROGRAM = "team-console"
 _RUN = (_PROGRAM, "printf")
 """Programs whose blocks are run; `printf` writes into settings."""
-_OF_A_SHELL = re.compile(r" (?:\||>>?) ")
-"""What only a shell understands of a command."""
 _HOME = "/home/you"
 _INSTALLED = f"{_HOME}/.local/bin/{_PROGRAM}"
 _LONGEST, _HEAD, _TAIL = 40, 24, 8
@@ -112,7 +110,7 @@ class _Session:
             command = command.replace(old, new)
         self._step += 1
         done = subprocess.run(
-            self._words(command),
+            ["sh", "-c", command],
             cwd=self._folder,
             env=clean_environment(
                 HOME=str(self._folder.parent),
@@ -132,13 +130,6 @@ class _Session:
         old_ids, new_ids = dict.fromkeys(_ID.findall(before)), dict.fromkeys(_ID.findall(after))
         self._renamed |= dict(zip(old_ids, new_ids, strict=False))
         return f"{_PROMPT}{command}\n{after}"
-
-    def _words(self, command: str) -> list[str]:
-        """How the command is run: without a shell where it needs none."""
-        words = shlex.split(command, comments=True)
-        if words[0] != _PROGRAM or _OF_A_SHELL.search(command):
-            return ["sh", "-c", command]
-        return [sys.executable, "-P", "-u", "-c", _PROCESS, str(self._step), *words[1:]]
 
 
 def _seat(command: str) -> dict[str, str]:

@@ -57,7 +57,7 @@ from team_console.store.views.history import HistoryPage
 from team_console.store.views.roster import stops_of
 
 from tests.equipment.asking import COMMAND, DATABASE, lead, view
-from tests.equipment.places import is_seen, stories_beside
+from tests.equipment.places import is_seen, steps_of, stories_beside
 from tests.equipment.teams import FACTORIES, START, FakeClock, put
 from tests.protocol.conftest import SPRINT_BODIES
 
@@ -180,8 +180,7 @@ class Teller:
 
     def tell(self, text: str) -> None:
         """Tell all of it."""
-        for step in text.strip().replace("\n  ", "\0").splitlines():
-            line, *seen = step.split("\0")
+        for line, seen in steps_of(text):
             made = self._act(Template(line).safe_substitute(self.kept))
             assert isinstance(made, TeamError) is (any(one.startswith("code: ") for one in seen)), (line, made)
             for one in seen:

@@ -24,7 +24,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
 
 from tests.equipment.chronicle import Chronicle, creation, settings
-from tests.equipment.places import is_seen, stories_beside
+from tests.equipment.places import is_seen, steps_of, stories_beside
 
 STORIES = stories_beside(__file__)
 
@@ -44,8 +44,7 @@ class Teller:
 
     def tell(self, text: str) -> None:
         """Tell all of it."""
-        for step in text.strip().replace("\n  ", "\0").splitlines():
-            line, *seen = step.split("\0")
+        for line, seen in steps_of(text):
             self._act(self._with_ids(line))
             view = self.story.view(**self.looks)
             assert [one for one in seen if not is_seen(view, self._with_ids(one))] == [], line
