@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from team_console.store.model.message import Message, new_record
+from team_console.store.model.message import new_record
 from team_console.store.protocol.grants import GrantScope
 
 from tests.equipment.cases import constant
@@ -19,24 +19,13 @@ _NAMES = constant(__file__, "NAMES", list[str])
 _PLACES = constant(__file__, "PLACES", list[str])
 
 
+_Parts = tuple[Any, ...]
+"""Agent, tool, folder, client and input of a request."""
+
+
 def _input(chance: random.Random) -> dict[str, Any]:
     keys = chance.sample(_KEYS, chance.randint(1, 3))
     return {key: chance.choice(_VALUES) for key in keys}
-
-
-def _question(chance: random.Random, parts: tuple[str, str, str, str, dict[str, Any]]) -> Message:
-    agent, tool, folder, client, given = parts
-    more = {"denied": "no"} if chance.random() < 0.02 else {}
-    payload = {"request_id": "p-1", "tool": tool, "directory": folder, "client": client, "input": given, **more}
-    return new_record(
-        message_id="MSG-1",
-        type="permission_request",
-        sender=agent or "a9",
-        to="ceo",
-        created="2026-02-24T10:30:15.123Z",
-        priority="high",
-        payload=payload,
-    )
 
 
 def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
@@ -47,28 +36,26 @@ def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
     chance = random.Random(seed)
     for number in range(count):
         scope = GrantScope(chance.choice(_NAMES[:2]), "Bash", chance.choice(_PLACES[:2]), "codex", (_input(chance),))
-        near = (scope.agent, scope.tool, scope.directory, scope.client, dict(scope.inputs[0]))
-        parts = (
-            chance.choice(_NAMES),
-            chance.choice(("Bash", "bash")),
-            chance.choice(_PLACES),
-            "codex",
-            _input(chance),
+        near: _Parts = (scope.agent, scope.tool, scope.directory, scope.client, dict(scope.inputs[0]))
+        far = (chance.choice(_NAMES), chance.choice(("Bash", "bash")), chance.choice(_PLACES), "codex", _input(chance))
+        asked: _Parts = tuple(one if chance.random() < 0.8 else other for one, other in zip(near, far, strict=True))
+        agent, tool, place, client, given = asked
+        payload = {"request_id": "p-1", "tool": tool, "directory": place, "client": client, "input": given}
+        payload |= {"denied": "no"} if chance.random() < 0.02 else {}
+        question = new_record(
+            message_id="MSG-1",
+            type="permission_request",
+            sender=agent or "a9",
+            to="ceo",
+            created="2026-02-24T10:30:15.123Z",
+            priority="high",
+            payload=payload,
         )
-        agent, tool, place, client, given = (
-            near[at] if chance.random() < 0.8 else parts[at] for at in range(len(parts))
-        )
-        question = _question(chance, (str(agent), str(tool), str(place), str(client), given))  # type: ignore[arg-type]
-        same = _plain(question) == _plain_parts(near) and "denied" not in question.payload
+        same = _plain((question.sender, *asked[1:])) == _plain(near) and "denied" not in payload
         if scope.covers(question) is not same:
-            yield f"request {number}: {question.payload} of {question.sender}, {'in' if same else 'outside of'} {scope}"
+            yield f"request {number}: {payload} of {question.sender}, {'in' if same else 'outside of'} {scope}"
 
 
-def _plain(question: Message) -> tuple[object, ...]:
-    payload = question.payload
-    return _plain_parts((question.sender, *(payload.get(key) for key in ("tool", "directory", "client", "input"))))
-
-
-def _plain_parts(parts: tuple[Any, ...]) -> tuple[object, ...]:
+def _plain(parts: _Parts) -> tuple[object, ...]:
     given = {key: value for key, value in parts[4].items() if key != "description" or "command" not in parts[4]}
     return (*parts[:4], sorted((key, json.dumps(value, sort_keys=True)) for key, value in given.items()))
