@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from string import Template
 from types import MappingProxyType
 from typing import Any
 
+import yaml
 from team_console.store.contract.team import Condition, Snapshot
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
@@ -18,6 +20,8 @@ from team_console.store.protocol.relations import fact_of
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import RequestRow, RosterRow, View
+
+from tests.equipment.cases import constant
 
 START = datetime(2026, 2, 24, 10, 0, 0, tzinfo=UTC)
 LEAD = "ceo"
@@ -173,11 +177,7 @@ class Chronicle:
         return {finding.code for finding in self.view(**more).findings}
 
 
-_ENVELOPE = frozenset(
-    {"priority", "status", "to_agents", "read_by", "read_at", "attempts", "retry_count", "max_retries"}
-    | {"next_attempt_at", "error_message", "signature", "created", "broadcast_id", "delivered_to"}
-    | {"claimed_by", "claimed_at"}
-)
+_ENVELOPE = constant(__file__, "ENVELOPE", set[str])
 
 
 def row(view: View, request_id: str) -> RequestRow:
@@ -192,23 +192,11 @@ def agent(view: View, name: str) -> RosterRow:
 
 def creation(story: Chronicle, agent: str = "dev-runner-3-1", *, upto: int = 11, skip: Iterable[int] = ()) -> None:
     """The eleven steps of a temporary agent, as far as `upto`, without those to `skip`."""
-    slave = "slave-batch-1"
-    steps: Mapping[int, Any] = {
-        1: lambda: story.sprint(
-            slave, LEAD, "AGENT_CREATE_REQUEST", agent_type="dev-runner", role_hint="Dev", requested_by=slave
-        ),
-        3: lambda: story.sprint(LEAD, slave, "AGENT_CREATED", agent_name=agent, agent_type="dev-runner"),
-        4: lambda: story.roster(agent),
-        5: lambda: story.sprint(slave, agent, "TASK_ASSIGNMENT", **task("3-1", slave)),
-        7: lambda: story.sprint(agent, slave, "AGENT_COMPLETE", status="success", results={}),
-        8: lambda: story.sprint(slave, LEAD, "AGENT_DESTROY_REQUEST", agent_name=agent),
-        9: lambda: story.stop(agent, request_id=f"stop-{agent}"),
-        10: lambda: story.sprint(LEAD, slave, "AGENT_DESTROYED", agent_name=agent),
-        11: lambda: story.roster(),
-    }
-    for number, act in steps.items():
+    text = Template(constant(__file__, "CREATION", str)).substitute(agent=agent)
+    steps: Mapping[int, list[Any]] = yaml.safe_load(text)
+    for number, (act, *words, fields) in steps.items():
         if number <= upto and number not in skip:
-            act()
+            getattr(story, act)(*words, **fields)
 
 
 def task(story_key: str, slave: str = "slave-batch-1") -> dict[str, Any]:
