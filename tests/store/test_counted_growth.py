@@ -6,6 +6,7 @@ A search of everything for each message would show as an exponent of two.
 from __future__ import annotations
 
 import math
+import shlex
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +21,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
 from team_console.store.views.proposals import line_difference
 
-from tests.equipment.growing_verbs import VERBS, Verb, aged
+from tests.equipment.growing_verbs import VERBS, Verb
 from tests.equipment.samples import sampled
 from tests.equipment.yaml_folder import QUEUE, make_message, open_yaml, put
 from tests.proofs.benchmarks.data import write_team
@@ -81,8 +82,8 @@ def test_the_work_of_a_verb_grows_no_faster_than_the_queue(
     found: list[tuple[int, int]] = []
     for number, size in enumerate((_SIZES[0], *_SIZES)):  # the first only loads what is loaded once
         folder = tmp_path / str(number)
-        write_team(folder, map(verb.make, range(size), aged(size)))
-        assert [run([*words, "-t", str(folder)]) for words in verb.before] == [0] * len(verb.before)
+        write_team(folder, verb.messages(size))
+        assert [run([*shlex.split(line), "-t", str(folder)]) for line in verb.before] == [0] * len(verb.before)
         found.append(counted.work(lambda folder=folder: run([*verb.words, "-t", str(folder)])))  # type: ignore[misc]
     capsys.readouterr()
     for what, counts in zip(("calls", "bytes"), zip(*found[1:], strict=True), strict=True):
