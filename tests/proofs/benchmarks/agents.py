@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import select
 import subprocess
 import time
@@ -34,6 +33,7 @@ from tests.proofs.benchmarks.measure import (
     processor_seconds,
     run_once,
     take_turns,
+    talking,
 )
 
 _SIZE = 1_000
@@ -125,19 +125,13 @@ def _tools(run: Run, team: Path) -> Figure:
     asks = "".join(f"{json.dumps(frame)}\n" for frame in frames).encode()
 
     def told() -> float:
-        with subprocess.Popen(
-            (*command(), "mcp"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=surroundings
-        ) as server:
-            assert server.stdin is not None
-            assert server.stdout is not None
+        with talking((*command(), "mcp"), surroundings) as (said, heard):
             start = perf_counter()
-            server.stdin.write(asks)
-            server.stdin.flush()
+            said.write(asks)
+            said.flush()
             for _ in range(2):
-                server.stdout.readline()
-            seconds = perf_counter() - start
-            server.stdin.close()
-        return seconds
+                heard.readline()
+            return perf_counter() - start
 
     took = take_turns({"bare": bare(run.folder), "mcp": told}, run.rounds(40))
     what = "mcp until initialize and tools/list are answered"
@@ -146,20 +140,16 @@ def _tools(run: Run, team: Path) -> Figure:
 
 def _verdict(team: Team, surroundings: Mapping[str, str], turn: int) -> float:
     """Seconds from the return of the approval until the hook has printed it."""
-    with subprocess.Popen(
-        (*command(), "hook"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=surroundings
-    ) as hook:
-        assert hook.stdin is not None
-        assert hook.stdout is not None
-        hook.stdin.write(_event({**_ASKS, "session_id": f"s-{turn}"}))
-        hook.stdin.close()
+    with talking((*command(), "hook"), surroundings) as (said, heard):
+        said.write(_event({**_ASKS, "session_id": f"s-{turn}"}))
+        said.close()
         end = monotonic() + 30.0
         while not (found := open_requests(team.snapshot())) and monotonic() < end:
             select.select([], [], [], 0.02)
         select.select([], [], [], 0.3)  # until the hook waits, as it does when a human reads
         approve(Caller(team, LEAD), request_id=next(iter(found)))
         start = perf_counter()
-        os.read(hook.stdout.fileno(), 1)
+        heard.read(1)
         return perf_counter() - start
 
 

@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 ROOT = Path(__file__).parents[3]
 PEERS = ROOT / "build" / "benchmark-peers"
@@ -81,6 +82,16 @@ def run_once(words: Sequence[str | Path], surroundings: Mapping[str, str], data:
     if done.returncode:
         raise RuntimeError(f"{words} failed: {done.stderr.decode(errors='replace').strip()}")
     return seconds
+
+
+@contextmanager
+def talking(words: Sequence[str | Path], surroundings: Mapping[str, str]) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """Start a process, and give what it reads and what it writes."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, env=surroundings) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        yield process.stdin, process.stdout
 
 
 def take_turns(contestants: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, float]:
