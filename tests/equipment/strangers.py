@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import textwrap
 from collections.abc import Iterator
 from random import Random
@@ -12,6 +11,7 @@ from random import Random
 from msgspec import Struct
 
 from tests.equipment.cases import constant
+from tests.equipment.samples import EXHAUSTIVE
 
 SEED = 20261127
 SAMPLE = 400
@@ -84,4 +84,4 @@ def cells() -> Iterator[Cell]:
 def sample() -> list[Cell]:
     """A fixed sample of the grid; all of it with EXHAUSTIVE=1."""
     every = list(cells())
-    return every if os.environ.get("EXHAUSTIVE") else Random(SEED).sample(every, SAMPLE)
+    return every if EXHAUSTIVE else Random(SEED).sample(every, SAMPLE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from team_console.store.backends.yaml.queue import QueueText
 
 from tests.equipment.command_line import ROOT
 from tests.equipment.counting import calls_of
+from tests.equipment.samples import EXHAUSTIVE
 from tests.proofs import matrix
 from tests.proofs.__main__ import PROOFS
 from tests.proofs.fuzz.texts import EACH
@@ -47,7 +47,7 @@ def test_a_damaged_entry_is_not_searched_for_an_end_behind_the_place_where_it_is
 
 def test_no_text_of_an_agent_holds_its_readers_up() -> None:
     """A reader whose time grows by the square takes hours for such a text, and the system ends it."""
-    some = len(EACH) if os.environ.get("EXHAUSTIVE") else 300
+    some = len(EACH) if EXHAUSTIVE else 300
     limit = 60 + some // 4
     child = subprocess.run(
         [sys.executable, "-m", "tests.proofs", "readers", "--seed", "20260224", "--count", str(some)],

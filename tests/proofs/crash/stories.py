@@ -13,6 +13,7 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message
 
 from tests.equipment.teams import FakeClock, make_message
+from tests.equipment.yaml_folder import notices, receive
 from tests.proofs.crash.simdisk import ROOT, SimDisk
 
 QUEUE = ROOT / "message-queue.yaml"
@@ -23,7 +24,7 @@ Act = Callable[[YamlTeam], object]
 def open_team(disk: Disk, root: Path = ROOT) -> YamlTeam:
     """The team in `root`, opened as a new process would."""
     return YamlTeam(
-        Path("/"),
+        Path("/"),  # the simulated folder is not there
         queue=root / QUEUE.name,
         archive_dir=root / "archive",
         config_path=root / "messenger-config.yaml",
@@ -101,7 +102,6 @@ def _take_out(tx: Transaction, message: Message) -> None:
     tx.remove(message)
 
 
-receive = all_of("receive", AGENT, lambda tx, message: message.is_pending_for(AGENT), _read)
 acknowledge = all_of("ack", AGENT, lambda tx, message: message.status == "delivered", _read)
 deliver = all_of("deliver", "router", lambda tx, message: message.is_pending_for(AGENT), _push)
 compact = all_of(
@@ -130,12 +130,6 @@ def attach(team: YamlTeam) -> None:
             reference = tx.attach(b"a large content\n" * 20)
             tx.add(make_message(5, payload={"attachment": reference}))
             tx.record("send")
-
-
-def enter(team: YamlTeam) -> list[str]:
-    """Only take the lock and look; the codes of what was told on entering."""
-    with team.transaction(actor="ceo", action="look", wait=0) as tx:
-        return [notice.code for notice in tx.notices]
 
 
 def _in_turn(*acts: Act) -> Act:
@@ -186,10 +180,10 @@ STORIES: Mapping[str, Story] = {
         Story("compact", compact, _READ),
         Story("clear", clear, _READ),
         Story("attach", attach, _TWO),
-        Story("drop folder", enter, _TWO, _offer),
+        Story("drop folder", notices, _TWO, _offer),
         Story("heal a roll-back", send(4), _READ, _roll_back),
         Story("heal a receive after a roll-back", receive, _READ, _roll_back),
-        Story("rebuild a vanished queue", enter, _READ, _vanish),
+        Story("rebuild a vanished queue", notices, _READ, _vanish),
         Story("renamed over before the check", send(3), _TWO, intrusion=("write", _with_foreign)),
         Story("renamed over before the swap", send(3), _TWO, intrusion=("exchange", _with_foreign)),
         Story("renamed over before the swap of a receive", receive, _TWO, intrusion=("exchange", _with_foreign)),

@@ -17,7 +17,7 @@ from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.model.errors import Code, TeamError
 
 from tests.equipment.teams import make_message
-from tests.equipment.yaml_folder import is_rolled_back
+from tests.equipment.yaml_folder import is_rolled_back, notices, receive
 from tests.proofs.crash.models import images
 from tests.proofs.crash.simdisk import ROOT, PowerCut, SimDisk
 from tests.proofs.crash.stories import (
@@ -27,9 +27,7 @@ from tests.proofs.crash.stories import (
     answer,
     compact,
     deliver,
-    enter,
     open_team,
-    receive,
     send,
 )
 
@@ -72,7 +70,7 @@ class Story(RuleBasedStateMachine):
             assert not set(got) & set(self.received), "handed out twice"
             self.received += got
 
-    @rule(act=st.sampled_from([deliver, acknowledge, compact, enter]), stop=_STEPS, model=_MODELS)
+    @rule(act=st.sampled_from([deliver, acknowledge, compact, notices]), stop=_STEPS, model=_MODELS)
     def works(self, act: Callable[[YamlTeam], object], stop: int | None, model: str) -> None:
         self._do(act, stop, model)
 
@@ -182,7 +180,7 @@ def _killed_before_the_swap(act: Callable[[YamlTeam], object]) -> SimDisk:
 
 def test_a_receive_on_record_is_finished_with_each_message_in_the_archive_once() -> None:
     disk = _killed_before_the_swap(receive)
-    assert enter(open_team(disk)) == ["COMPLETED"]
+    assert notices(open_team(disk)) == {"COMPLETED"}
     archive = disk.read(ROOT / "archive" / f"{AGENT}-archive.yaml")[0]
     assert [archive.count(b"message_id: " + message_id.encode()) for message_id in (ONE, TWO)] == [1, 1]
     assert {message.status for message in open_team(disk).snapshot().messages} == {"read"}
@@ -201,18 +199,18 @@ def test_a_completion_of_which_nobody_can_tell_whether_it_is_on_record_is_an_err
         with pytest.raises(TeamError, match="the outcome is unknown") as told:
             receive(open_team(disk))
     assert told.value.code is Code.STORE_FAILED
-    assert enter(open_team(disk)) == ["COMPLETED"]
+    assert notices(open_team(disk)) == {"COMPLETED"}
 
 
 def test_an_answer_on_record_is_finished_whole() -> None:
     disk = _killed_before_the_swap(answer)
-    assert enter(open_team(disk)) == ["COMPLETED"]
+    assert notices(open_team(disk)) == {"COMPLETED"}
     states = {message.message_id[-2:]: message.status for message in open_team(disk).snapshot().messages}
     assert states == {"01": "read", "02": "pending", "09": "pending"}
     assert [message.message_id for message in open_team(disk).history().messages] == [ONE]
     # What else is finished is judged disk by disk in test_crash_states; here only that it is told.
     for act in (deliver, send(3, 4)):
-        assert enter(open_team(_killed_before_the_swap(act))) == ["COMPLETED"]
+        assert notices(open_team(_killed_before_the_swap(act))) == {"COMPLETED"}
 
 
 def test_a_copy_of_a_receive_cut_short_does_not_count_as_archived_while_the_queue_is_healed() -> None:
