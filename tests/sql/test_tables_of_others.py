@@ -255,6 +255,75 @@ def _swallow(place: str, table: str) -> None:
         execute(place, f"CREATE TRIGGER swallow BEFORE INSERT ON {table} BEGIN SELECT raise(IGNORE); END")
 
 
+def _reword(place: str, table: str, column: str) -> None:
+    """Let a trigger change what each row says that is added to a table, without an error."""
+    if "://" in place:
+        body = f"BEGIN NEW.{column} := '{{}}'; RETURN NEW; END"
+        execute(
+            place,
+            f"CREATE FUNCTION reword() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$",
+            f"CREATE TRIGGER reword BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION reword()",
+        )
+    else:
+        change = f"UPDATE {table} SET {column} = '{{}}' WHERE rowid = NEW.rowid"
+        execute(place, f"CREATE TRIGGER reword AFTER INSERT ON {table} BEGIN {change}; END")
+
+
+def test_what_an_inbox_changes_goes_into_the_file(
+    empty_place: str, opened: Open, clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
+    execute(empty_place, "CREATE TABLE architect_inbox (message_id TEXT, payload TEXT)")
+    _reword(empty_place, "architect_inbox", "payload")
+    caller = Caller(opened(empty_place, clock=clock), "ceo")
+    sent = send(caller, to="architect", summary="Five words are in here", content="Hello").messages[0]
+    assert deliver(caller).delivered
+    folder = caller.team.inbox_folder  # type: ignore[attr-defined]
+    assert sent.message_id in (folder / "architect.jsonl").read_text()
+    assert execute(empty_place, "SELECT * FROM architect_inbox") == []
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "content"),
+    [("team_console_attachment", "data", "x" * 70_000), ("team_console_audit", "", "Hello")],
+)
+def test_what_no_table_of_ours_keeps_is_not_sent(
+    empty_place: str, opened: Open, clock: FakeClock, table: str, column: str, content: str
+) -> None:
+    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
+    caller = Caller(opened(empty_place, clock=clock), "ceo")
+    if column:
+        _reword(empty_place, table, column)
+    else:
+        _swallow(empty_place, table)
+    with pytest.raises(TeamError, match="did not keep") as caught:
+        send(caller, to="architect", summary="Five words are in here", content=content)
+    assert caught.value.code is Code.STORE_FAILED
+    assert caller.team.snapshot().messages == ()
+
+
+def test_mail_that_an_archive_changes_stays_unread(empty_place: str, opened: Open, clock: FakeClock) -> None:
+    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
+    caller = Caller(opened(empty_place, clock=clock), "ceo")
+    send(caller, to="architect", summary="Five words are in here", content="Hello")
+    _reword(empty_place, "team_console_archive", "record")
+    with pytest.raises(TeamError, match="did not keep"):
+        inbox.receive(Caller(caller.team, "architect"), agent="architect")
+    assert [message.status for message in caller.team.snapshot().messages] == ["pending"]
+
+
+def test_a_push_that_our_inbox_changes_is_tried_again(empty_place: str, opened: Open, clock: FakeClock) -> None:
+    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
+    caller = Caller(opened(empty_place, clock=clock), "ceo")
+    send(caller, to="architect", summary="Five words are in here", content="Hello")
+    _reword(empty_place, "team_console_inbox", "record")
+    assert not deliver(caller).delivered
+    (message,) = caller.team.snapshot().messages
+    assert message.status == "retry"
+    assert "does not keep it" in str(message.envelope("error_message"))
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_what_an_inbox_takes_away_again_goes_into_the_file(
     empty_place: str, opened: Open, clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str

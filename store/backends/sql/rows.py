@@ -388,6 +388,11 @@ def _parse(text: Any) -> tuple[Any, str | None]:
         return text, str(error)
 
 
+def as_json(text: Any) -> Any:
+    """Return the JSON value in a text or bytes, else the text itself."""
+    return _parse(text)[0]
+
+
 def _refuse(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
 

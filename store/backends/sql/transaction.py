@@ -24,6 +24,7 @@ from team_console.store.backends.sql.row_reader import RowReader, RowsState, in_
 from team_console.store.backends.sql.row_writer import RowWriter
 from team_console.store.backends.sql.rows import (
     RowEntry,
+    as_json,
     dump,
     given_payload,
     is_storable,
@@ -310,14 +311,14 @@ class SqlTransaction(Transaction):
         self._write_rows(changes)
         archived = [archived_row(agent, message, n=self._number()) for agent, message in changes.archived]
         # guard: swallowed-archive-row-noticed
-        if self._insert(ARCHIVE, archived) != len(archived):
-            hint = "Let the owner of the table remove the trigger or rule that does it, then try again."
-            raise TeamError(
-                Code.STORE_FAILED, f"{ARCHIVE} did not take what was to be archived; nothing was changed", hint
-            )
+        if self._insert(ARCHIVE, archived) != len(archived) or not self._kept(ARCHIVE, archived, "n", "record"):
+            raise _not_kept(ARCHIVE)
         self._write_pushed(changes, at)
         for reference, data in changes.attachments.items():
-            self._insert_once(ATTACHMENTS, {"reference": reference, "data": data}, "reference")
+            row = {"reference": reference, "data": data}
+            # guard: attachment-looked-at
+            if not self._insert_once(ATTACHMENTS, row, "reference", says="data"):
+                raise _not_kept(ATTACHMENTS)
         if changes.settings is not None:
             write_settings(self.connection, changes.settings)
         if in_force is not None:
@@ -325,7 +326,9 @@ class SqlTransaction(Transaction):
             write_pointer(self.connection, known.seq + 1, in_force, place)
         records, key = with_recorded(changes, self.config), self.config.key
         lines = audit_lines(records, seq=known.seq, prev=as_text(known.prev), at=at, actor=actor, key=key)
-        self._insert(AUDIT, [line._asdict() for line in lines])
+        # guard: swallowed-audit-line-noticed
+        if self._insert(AUDIT, [line._asdict() for line in lines]) != len(lines):
+            raise _not_kept(AUDIT)
         end = {"arrivals": self._arrivals, "seq": lines[-1].seq, "hash": lines[-1].hash, "at": at}
         columns = "arrivals = :arrivals, audit_seq = :seq, audit_hash = :hash, changed_at = :at"
         self.connection.change(f"UPDATE {STATE} SET {columns}", end)
@@ -380,7 +383,9 @@ class SqlTransaction(Transaction):
                 continue
             record = dump(dict(message.record))
             row = {"agent": agent, "message_id": message.message_id, "pushed_at": at, "record": record}
-            self._insert_once(INBOX, {"n": self._number(), **row}, "agent", "message_id")
+            # guard: push-into-ours-looked-at
+            if not self._insert_once(INBOX, {"n": self._number(), **row}, "agent", "message_id", says="record"):
+                failed[message.message_id] = f"{INBOX} does not keep it as it is written"
         if failed:
             raise RefusedRowsError({}, failed)
 
@@ -391,14 +396,18 @@ class SqlTransaction(Transaction):
             Why neither took it; empty when it is there.
         """
         row = {"message_id": message.message_id, "payload": self._payload(message)}
+        is_there, trouble = False, "a trigger or a rule takes away or changes what is added"
         try:
             with self.connection.savepoint():
-                is_there = self._insert_once(own, row, "message_id")
-            trouble = "a trigger or a rule takes away what is added"
+                if not self._insert_once(own, row, "message_id", says="payload"):
+                    raise _Unkept
+                is_there = True
+        except _Unkept:
+            pass  # undone, so that nobody reads there what nobody wrote
         except Lost as error:
             raise RefusedRowsError({}, {message.message_id: f"{own}: {error}"}) from error
         except self.connection.error as error:
-            is_there, trouble = False, " ".join(str(error).split())
+            trouble = " ".join(str(error).split())
         # guard: swallowed-push-not-delivered
         if not is_there:
             path = self._inbox_folder / f"{check_name(agent, field='agent')}.jsonl"
@@ -417,18 +426,50 @@ class SqlTransaction(Transaction):
         entry = self._entries.get(message.message_id)
         return payload_text(message) if entry is None else given_payload(entry)
 
-    def _insert_once(self, into: str, row: Fields, *key: str) -> bool:
-        """Add a row unless it is there; return whether it is there now."""
+    def _insert_once(self, into: str, row: Fields, *key: str, says: str) -> bool:
+        """Add a row unless one is there whose column `says` says the same; return whether one is there now."""
         condition = " AND ".join(f"{name} = :{name}" for name in key)
-        known = f"SELECT 1 FROM {into} WHERE {condition}"
-        if self.connection.first(known, row) is not None:
+        known = f"SELECT {says} FROM {into} WHERE {condition}"
+
+        def is_there() -> bool:
+            # guard: pushed-row-says-the-same
+            return any(_says_same(found, row[says]) for (found,) in self.connection.rows(known, row))
+
+        if is_there():
             return True
         # guard: pushed-row-looked-at
-        return self._insert(into, [row]) > 0 and self.connection.first(known, row) is not None
+        return self._insert(into, [row]) > 0 and is_there()
+
+    def _kept(self, into: str, rows: Sequence[Fields], key: str, says: str) -> bool:
+        """Return whether rows that were added say what they were to say, where a trigger or rule may change that."""
+        if not rows or not self.connection.meddlers(into, "INSERT"):
+            return True
+        said = dict(self.connection.rows_among(f"SELECT {key}, {says} FROM {into} WHERE {key} IN", _column(rows, key)))
+        # guard: changed-archive-row-noticed
+        return all(_says_same(said.get(row[key]), row[says]) for row in rows)
 
     def _insert(self, into: str, rows: Sequence[Fields]) -> int:
         """Add rows; return how many the database added."""
         return self.connection.change_all(insert(into, rows[0]), rows) if rows else 0
+
+
+class _Unkept(Exception):
+    """A row is not there as it was written."""
+
+
+def _not_kept(table: str) -> TeamError:
+    text = f"{table} did not keep what was written; nothing was changed"
+    hint = "Let the owner of the table remove the trigger or rule that does it, then try again."
+    return TeamError(Code.STORE_FAILED, text, hint)
+
+
+def _column(rows: Sequence[Fields], name: str) -> list[Any]:
+    return [row[name] for row in rows]
+
+
+def _says_same(found: Any, given: Any) -> bool:
+    """Return whether a column says what it was given; a database may write JSON in another way."""
+    return bool(found == given) or (found is not None and given is not None and as_json(found) == as_json(given))
 
 
 def append_once(path: Path, message: Message) -> None:
