@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Annotated, Any
@@ -325,7 +326,9 @@ class Server(MCPServer[None]):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            return _failure(_refusal(error, f"the tool {name}"))
+            schemas = [tool.input_schema for tool in await self.list_tools() if tool.name == name]
+            taken = [argument for schema in schemas for argument in schema.get("properties", ())]
+            return _failure(_refusal(error, f"the tool {name}", taken))
 
     async def read_resource(self, uri: Any, context: Context[None, Any] | None = None) -> Any:
         """Return the resource's content.
@@ -428,9 +431,12 @@ def _add_resources(server: Server, agent: ActingAgent) -> None:
         server.resource(address, name=name, description=description, mime_type="application/json")(read)
 
 
-def _refusal(error: Exception, where: str) -> dict[str, Any]:
+def _refusal(error: Exception, where: str, arguments: Collection[str] = ()) -> dict[str, Any]:
     """Return the one error object: of the service, of arguments that do not fit, or of a defect of ours without its
     words.
+
+    Args:
+        arguments: What the tool takes.
     """
     cause = error.__cause__
     if isinstance(cause, ValidationError):
@@ -438,13 +444,48 @@ def _refusal(error: Exception, where: str) -> dict[str, Any]:
     if cause is None:
         cause = _nothing_there(error, where)
     if isinstance(cause, TeamError):
-        return cause.as_json()
+        # guard: hint-in-terms-of-tools
+        return {**cause.as_json(), "hint": _in_terms_of_tools(cause.hint, arguments)}
     assert isinstance(cause, Exception)
     failed = system_failure(cause)
     if failed is not None:
         return failed.as_json()
     defect = refusal(cause, where=where)
     return {**defect, "message": f"unexpected {defect['message']}"}
+
+
+_SENTENCES = re.compile(r"(?<=[.;])\s+")
+_VERB = re.compile(r"\bteam-console (?P<verb>[a-z]+)")
+_OPTION = re.compile(r"(?<!\S)'?--(?P<option>[a-z][a-z-]*)")
+_NEXT_STEPS = {
+    "requests": "Quote the request_id exactly as it was given to you.",
+    "inbox": "The tool inbox hands out your messages.",
+    "receive": "The tool inbox hands out your messages.",
+    "roster": "The tool roster shows who is there.",
+    "member": "The tool roster shows who is there.",
+}
+"""Verb of the command line -> what an agent does here in its place."""
+_OTHER_NAMES = {"content": "plan", "payload": "fields", "id": "message_id", "option": "questions"}
+"""Option of the command line -> what it is called here where no argument has its name."""
+
+
+def _in_terms_of_tools(hint: str, arguments: Collection[str]) -> str:
+    """Return the next step as somebody takes it who has these tools: hints of the service name verbs and options."""
+    return " ".join(_step(sentence, arguments) for sentence in _SENTENCES.split(hint))
+
+
+def _step(sentence: str, arguments: Collection[str]) -> str:
+    verbs = _VERB.findall(sentence)
+    options = [option.replace("-", "_") for option in _OPTION.findall(sentence)]
+    if not verbs and not options:
+        return sentence
+    steps = [_NEXT_STEPS[verb] for verb in verbs if verb in _NEXT_STEPS]
+    if steps:
+        return steps[0]
+    names = [name for option in options for name in (option, _OTHER_NAMES.get(option, "")) if name in arguments]
+    if names and not verbs:
+        return f"Give it as {' and '.join(dict.fromkeys(names))}."
+    return f"Your lead can do that, at the command line: {sentence}"
 
 
 def _nothing_there(error: Exception, where: str) -> TeamError:

@@ -66,6 +66,25 @@ def test_every_wait_ends_before_clients_give_up(place: Place) -> None:
     assert (error["error"], "wait_seconds" in error["message"]) == ("INVALID_FIELD", True)
 
 
+def test_a_hint_names_what_an_agent_has_here(place: Place) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("hand_in_plan", {"plan": " ", "wait_seconds": 0}),
+        ("verdict", {"request_id": "plan-1"}),
+        ("answer_shutdown", {"request_id": "shutdown-1", "agree": True}),
+        ("answer_back", {"request_id": "plan-1", "content": "x"}),
+        ("send", {"to": LEAD, "summary": "Five words are in here"}),
+        ("send", {"to": "nobody", "summary": "Five words are in here", "content": "x"}),
+    ]
+
+    async def ask(client: Client) -> list[str]:
+        return [(await refused(client, name, **arguments))["hint"] for name, arguments in calls]
+
+    hints = run(place, ask)
+    assert [hint for hint in hints if "--" in hint or "team-console " in hint] == []
+    assert hints[0] == "Give it as plan."
+    assert "request_id" in hints[1]
+
+
 def test_a_defect_is_told_without_its_words(place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
