@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.service import asking, requests
+from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 
 from tests.equipment.command_line import CommandLine
@@ -16,9 +16,6 @@ from tests.equipment.signing_keys import sign_verdicts
 from tests.hook.conftest import Client, Human, client, human, office  # noqa: F401
 
 pytestmark = pytest.mark.slow
-
-
-SUMMARY = ("--summary", "one two three four five", "--content", "c")
 
 
 def _forge(folder: Path, request_id: str, type: str, to: str) -> None:
@@ -36,20 +33,6 @@ def test_a_hook_waits_on_for_the_human(client: Client, human: Human, office: Com
         office.ok("reject", request["request_id"], "--reason", "Never")
         decision = client.end(hook).decision
     assert (decision["behavior"], decision["message"]) == ("deny", "Never")
-
-
-def test_a_wait_on_the_command_line_ends_with_nothing(team: CommandLine) -> None:
-    sign_verdicts(team.folder)
-    opened = open_team(str(team.folder))
-    request = asking.ask_permission(Caller(opened, "task-manager"), tool="Bash", input={"command": "ls"}).request_id
-    opened.close()
-    assert request is not None
-    _forge(team.folder, request, "permission_response", "task-manager")
-    for words in ((), ("--wait", "0.2")):
-        done = team("verdict", request, *words, "--json")
-        assert (done.status, done.json["state"]) == (11, "open")
-    team.ok("reject", request, "--reason", "Never")
-    assert team("verdict", request, "--wait", "0.2", "--json").json["state"] == "rejected"
 
 
 def test_an_mcp_server_says_that_it_waits(team: CommandLine) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import os
 import subprocess
 import sys
@@ -147,16 +146,6 @@ def test_a_program_that_gives_no_signature_is_told_in_words(
     assert caught.value.code is Code.SIGNATURE_FAILED
 
 
-def test_a_key_that_is_not_among_the_humans_keys_writes_no_verdict(desk: Desk, team: CommandLine) -> None:
-    path = team.folder / "messenger-config.yaml"
-    path.write_text(path.read_text().replace(f"sign_with: {key_file()}", f"sign_with: {key_file(name='other')}"))
-    request = desk.plan()
-    with pytest.raises(TeamError, match=r"none of humans\.ceo\.keys") as caught:
-        requests.approve(desk.ceo, request_id=request)
-    assert (caught.value.code, "sign_with" in caught.value.hint) == (Code.SIGNATURE_FAILED, True)
-    assert [message.type for message in desk.team.snapshot().messages] == ["plan_approval_request"]
-
-
 @pytest.mark.parametrize("by_itself", [True, False])
 def test_a_key_that_waits_for_its_human_is_given_up_and_keeps_nobody_from_writing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, by_itself: bool
@@ -195,58 +184,6 @@ def test_a_request_that_is_rewritten_while_its_verdict_is_signed_gets_none(desk:
     assert caught.code is Code.INVALID_REQUEST_ID
     assert "changed while it was being signed" in caught.message
     assert [message.type for message in desk.team.snapshot().messages] == ["plan_approval_request"]
-
-
-def test_the_team_gets_its_identity_with_the_first_verdict(team: CommandLine) -> None:
-    sign_verdicts(team.folder)
-    path = team.folder / "messenger-config.yaml"
-    path.write_text(path.read_text().replace("team_id: 0123456789abcdef\n", ""))
-    desk = Desk(str(team.folder))
-    request = desk.plan()
-    requests.approve(desk.ceo, request_id=request)
-    assert desk.row(request).state is RequestState.APPROVED
-    assert len(desk.team.config().team_id) == 32
-
-
-def test_a_verdict_that_is_merely_sent_is_refused(desk: Desk) -> None:
-    body = {"issue": "i", "severity": "blocker", "recommendation": "r"}
-    asked = sending.send(desk.agent, to="ceo", type="escalate", payload=body).messages[0].message_id
-    caught = refusal(sending.send, desk.ceo, to="task-manager", in_reply_to=asked, **SUMMARY)
-    assert caught.code is Code.NOT_PERMITTED
-    first = sending.send(desk.agent, to="ceo", **SUMMARY).messages[0].message_id
-    sending.send(desk.ceo, to="task-manager", in_reply_to=first, **SUMMARY)
-
-
-@pytest.mark.slow
-def test_the_printed_command_checks_a_verdict_without_us_also_in_the_database_a_team_moved_to(
-    desk: Desk, team: CommandLine
-) -> None:
-    request = desk.plan()
-    requests.approve(desk.ceo, request_id=request, note="It's fine: $(rm -rf /) ‮")
-    team.ok("migrate . team.db")
-    place = ("-t", "team.db")
-    told = team.ok(*place, "evidence", request, "--json").json
-    assert (told["proven"], told["state"], told["verdicts"]) == (True, "approved", "signed")
-    (proof,) = told["evidence"]
-    said = json.loads(proof["statement"])
-    assert (said["request_id"], said["verdict"], said["signer"]) == (request, "approve", "ceo")
-    assert said["words"] == "It's fine: $(rm -rf /) ‮"
-    done = subprocess.run(["sh", "-c", proof["command"]], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert 'Good "verdict@team-console" signature for ceo' in done.stdout
-    turned = proof["command"].replace('"verdict":"approve"', '"verdict":"reject"')
-    assert turned != proof["command"]
-    assert subprocess.run(["sh", "-c", turned], capture_output=True, check=False).returncode != 0
-    assert "to check it:\nd=$(mktemp -d)" in team.ok(*place, "evidence", request).out
-    moved = open_team(str(team.folder / "team.db"))
-    with moved.transaction(actor="ceo", action="compact", wait=2.0) as tx:
-        for message in list(tx.everything()):
-            tx.archive(message.recipients[0], message)
-            tx.remove(message)
-        tx.record("compact")
-    moved.close()
-    (decision,) = team.ok(*place, "decisions", "--json").json["decisions"]
-    assert (decision["request_id"], decision["verdict"], decision["proof"]) == (request, "approved", "signed")
 
 
 cryptography = pytest.importorskip("cryptography")
