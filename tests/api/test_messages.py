@@ -25,6 +25,7 @@ from team_console.store.views.verdicts import FollowedVerdict
 
 from tests.api.conftest import Join
 from tests.equipment.asking import refusal
+from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import FakeClock
@@ -69,12 +70,6 @@ def test_a_lease_that_ended_cannot_be_acknowledged_with_the_old_message(team: Co
         (second,) = agent.receive(lease=60).messages
         assert refusal(agent.acknowledge, first).code is Code.NOT_PERMITTED
         assert agent.acknowledge(second).messages[0].status == "read"
-
-
-@pytest.mark.parametrize("wait", [-1.0, float("nan"), 1e12])
-def test_a_wait_that_is_no_number_of_seconds_is_refused(team: CommandLine, wait: float) -> None:
-    with join_team(team.folder, "task-manager") as agent:
-        assert refusal(agent.receive, wait=wait).code is Code.INVALID_FIELD
 
 
 def test_an_event_loop_is_not_stopped_by_a_wait(team: CommandLine) -> None:
@@ -188,25 +183,7 @@ def test_a_queue_that_cannot_be_read_is_what_a_wait_ends_with_and_a_status(team:
     assert (status["condition"], status["messages"]) == ("unreadable", None)
 
 
-ODD: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("send", {"to": None, "content": "x"}),
-    ("send", {"to": [None], "content": "x"}),
-    ("send", {"to": "file-manager", "content": 7}),
-    ("send", {"to": "file-manager", "content": "x", "payload": ["a"]}),
-    ("receive", {"wait": float("nan")}),
-    ("receive", {"limit": "7"}),
-    ("receive", {"limit": True}),
-    ("acknowledge", {"message": 7}),
-    ("submit_plan", {"content": b"1. Go"}),
-    ("ask_question", {"question": "Which?", "options": "yes"}),
-    ("ask_permission", {"tool": "Bash", "input": {}, "expires": 7}),
-    ("withdraw", {"request": "plan-1", "reason": None}),
-    ("approve", {"request": None}),
-    ("answer", {"request": "plan-1", "answers": {"Which?": 7}}),
-)
-
-
-@pytest.mark.parametrize(("method", "given"), ODD)
+@cases
 def test_an_argument_of_another_type_is_refused(join: Join, method: str, given: dict[str, Any]) -> None:
     client = join("task-manager")
     with pytest.raises(TeamError) as refused:

@@ -11,43 +11,12 @@ from team_console.console.preferences import Preferences
 from team_console.console.tui.decisions import KEPT
 from team_console.store.settings.team_config import Human
 
-from tests.console.conftest import LEAD, Desk, hand_in_plan, opened, three_plans, verdicts
+from tests.console.conftest import LEAD, Desk, hand_in_plan, opened, verdicts
 from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.signing_keys import key_file, public_line
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.usefixtures("long_grace")]
-
-
-async def approve_all(desk: Desk, team: MemoryTeam) -> list[str]:
-    """Approve the plans of three agents with one form, until they wait to be written; their request ids."""
-    made = three_plans(team)
-    await desk.lists(3)
-    await desk.looks_through()
-    await desk.asks("asterisk", "a")
-    await desk.press("enter")
-    await desk.until(lambda: len(desk.app.main.pending_decisions) == 3, "three decisions in their grace")
-    return made
-
-
-@cases
-async def test_of_many_decisions_a_cut_leaves_behind_only_those_that_were_not_written(
-    team: MemoryTeam, written: int, told: str
-) -> None:
-    async with opened(team) as desk:
-        asked = await approve_all(desk, team)
-        (entry,) = desk.app.main.pending_decisions._waiting
-        for act in entry.pending.writes[:written]:  # and then the process is killed
-            act.do(desk.app.main.caller)
-        left = [act.subject for act in entry.pending.writes[written:]]
-    assert sorted(asked) == sorted(act.subject for act in entry.pending.writes)
-    async with opened(team) as desk:
-        await desk.until(lambda: desk.app.main.drafts.purposes(KEPT) == [], "notes that were looked at")
-        words = "\n".join(toast for toast in desk.toasts if "Decided and not written" in toast)
-        assert (told in words) if told else (words == "")
-        if 0 < written < 3:
-            assert all(request_id in words for request_id in left)
-            assert not any(request_id in words for request_id in asked if request_id not in left)
 
 
 async def test_a_note_is_told_though_its_process_number_is_used_again(team: MemoryTeam) -> None:

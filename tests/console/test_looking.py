@@ -194,11 +194,6 @@ async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(team: Memory
     assert not large.rest.is_set()
 
 
-def read(desk: Desk) -> str:
-    """What stands on the screen in front, in one line."""
-    return " ".join(desk.text.split())
-
-
 HOSTILE = """messages:
 - message_id: "MSG-1\\e[201~; touch /tmp/PWN\\r"
   type: message

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,16 +12,12 @@ from typing import Any
 
 import pytest
 from team_console.console.tui import background, decisions, evidence
-from team_console.store.model.message import from_record
-from team_console.store.service import asking, requests, sending
+from team_console.store.service import asking, sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.evidence import Evidence
 from team_console.widgets.detail import Detail
-from team_console.widgets.fields import Options
-from team_console.widgets.form import Excerpt
 from team_console.widgets.many import Many
-from textual.widgets import Static
 
 from tests.console.conftest import (
     AUTHOR,
@@ -37,43 +32,9 @@ from tests.console.conftest import (
     three_plans,
     verdicts,
 )
-from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-
-CHANGED = "it changed while you were deciding"
-
-
-def new_in(desk: Desk) -> str:
-    """What the form says is new."""
-    (shown,) = desk.front.query("#changed").results(Excerpt)
-    return "\n".join("".join(text for text, _ in line) for line in shown._lines)
-
-
-async def test_evidence_that_changed_is_shown_and_asked_about_again(
-    team: MemoryTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "loader.py").write_text("old")
-    os.utime(tmp_path / "loader.py", (0, 0))
-    text = "1. Split `loader.py`\n2. Add `render.py`"
-    requests.submit_plan(Caller(team, AUTHOR), content=text, directory=str(tmp_path))
-    async with opened(team) as desk:
-        await desk.reads("loader.py, 3 bytes · there")
-        assert "render.py · missing" in desk.detail
-        await desk.asks("a")
-        (tmp_path / "render.py").write_text("made meanwhile")
-        await desk.press("enter")
-        await desk.shows(CHANGED)
-        assert "missing: render.py" in new_in(desk)
-        await desk.press("enter")
-        await desk.decided(team)
-    (verdict,) = verdicts(team)
-    said = " ".join(verdict.payload["evidence"])
-    assert "render.py, 14 bytes" in said
-    assert "missing: render.py" not in said
-    assert len(verdict.payload["shown_sha256"]) == 64
 
 
 async def test_evidence_that_cannot_be_looked_for_takes_nothing_else_with_it(
@@ -102,45 +63,6 @@ async def test_in_the_form_of_several_nothing_is_cut_and_what_differs_is_marked(
         told = " ".join("".join(text for text, _ in line).strip() for line in items._lines)
         assert told.count("--verbose") == 3
         assert "…" not in told
-
-
-def rule(command: str) -> dict[str, Any]:
-    """A suggestion to let a command run always."""
-    rules = [{"toolName": "Bash", "ruleContent": command}]
-    return {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"}
-
-
-async def change(desk: Desk, team: MemoryTeam, **payload: Any) -> None:
-    """Another program changes what the one message says; the screen has it, and rests."""
-    before = desk.app.main.situation
-    (asked,) = team._state.messages
-    changed = from_record({**asked.record, "payload": {**asked.payload, **payload}})
-    team._state.messages = (changed,)
-    team._state.revision += 1
-    await desk.until(lambda: desk.app.main.lists.shown_in_front not in (None, before), "the change on the screen")
-    await desk.calm()
-
-
-async def chosen(desk: Desk) -> tuple[int, ...]:
-    """Open the form; what is chosen in it."""
-    form = await desk.asks("a")
-    await desk.settle()
-    return form.query_one(Options).chosen
-
-
-@cases
-async def test_always_is_kept_only_for_the_same_command(team: MemoryTeam, command: str, kept: int) -> None:
-    ask_permission(team, suggestions=[rule("npm test *")])
-    async with opened(team) as desk:
-        assert await chosen(desk) == (0,)
-        await desk.press("2", "escape")
-        await change(desk, team, suggestions=[rule(command)])
-        assert await chosen(desk) == (kept,)
-
-
-def outcome(desk: Desk) -> str:
-    """What the form says of its request."""
-    return " ".join(str(desk.front.query_one("#outcome", Static).content).split())
 
 
 TABLE = "CREATE TABLE orders (\n  id uuid,\n  placed timestamptz\n);"
@@ -251,13 +173,6 @@ async def test_a_stored_content_that_was_changed_is_not_shown_as_the_message(cac
         await desk.tells("is not what the message says")
         await desk.reads("Only the beginning is shown")
         assert "Something else entirely" not in desk.detail
-
-
-async def many(desk: Desk) -> Many[Any]:
-    """The form about many things, once it is there."""
-    form = await desk.form()
-    assert isinstance(form, Many)
-    return form
 
 
 def held_at_the_second(patch: pytest.MonkeyPatch, name: str) -> Event:

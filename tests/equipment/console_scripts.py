@@ -7,17 +7,17 @@ A line is one of these; `$NAME` in it stands for what was kept:
   `rewrite ID {FIELDS}` changes the payload of one, `change ID {FIELDS}` the message itself.
 - `member NAME ROLE` puts somebody on the roster, `lead NAME` makes that one the lead, `later SECONDS` moves the clock,
   `set NAME VALUE` the environment, `patch MODULE.NAME NUMBER` a number of the code, `lines NAME NUMBER` keeps a text of
-  so many lines, `editor OLD NEW` says what the human's editor replaces (without words it fails), `config TEXT` writes
-  the human's own settings, from `keep-trail` on the team knows what it wrote, and `undeclared` is a team without a
-  roster.
+  so many lines, `news NUMBER` are so many messages to the lead, `file NAME TEXT` is a file of long ago in the folder
+  $FOLDER, `editor OLD NEW` says what the human's editor replaces (without words it fails), `config TEXT` writes the
+  human's own settings, from `keep-trail` on the team knows what it wrote, and `undeclared` is a team without a roster.
 - `open` opens the console, at most `open 80x24 as NAME read-only`; another `open` closes it first. `leave` closes it
   as a human does, and `step-aside` is what an editor or ctrl+z does to it.
 - `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `paste WORDS`, `together KEY ...` for keys
   that arrive at once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
 - `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the team
   now, `tick` lets a second be over, `look-through` stands on each row once, `cover NUMBER` draws over so
-  many lines and `cover WORDS` over those with these words; `cut NUMBER` is a kill once so many of the decisions that
-  wait are written.
+  many lines and `cover WORDS` over those with these words; `cut NUMBER PARTS` is a kill once so many decisions that
+  wait are written, and perhaps so many parts of the next.
 
 Below it stands, indented, what must hold, or must come to hold:
 
@@ -33,6 +33,7 @@ Below it stands, indented, what must hold, or must come to hold:
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
@@ -55,7 +56,7 @@ from team_console.widgets.form import Excerpt
 from textual.events import Key, Paste
 from textual.widgets import Input, Static, TextArea
 
-from tests.console.conftest import LEAD, Clock, Desk, change, edited_by, opened, rewrite
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, change, edited_by, opened, rewrite
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.places import found_at, steps_of
 
@@ -141,7 +142,17 @@ class ConsoleScript:
         elif verb == "lead":
             self.team._config = replace(self.team.config(), lead=name)
         elif verb == "editor":
-            edited_by(self.environment, *shlex.split(rest))
+            edited_by(self.environment, *(word.replace("\\n", "\n") for word in shlex.split(rest)))
+        elif verb == "news":
+            for number in range(int(rest)):
+                summary = f"News {number} of this day with words of its own"
+                sending.send(Caller(self.team, AUTHOR), to=LEAD, summary=summary, content="Here it is")
+        elif verb == "file":
+            path = state_folder() / "project" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(value, encoding="utf-8")
+            os.utime(path, (0, 0))
+            self.kept["FOLDER"] = str(path.parent)
         elif verb == "config":
             path = state_folder() / "config.toml"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -186,8 +197,10 @@ class ConsoleScript:
             desk.app._suspend_signal()
         elif verb == "cut":
             waiting = desk.app.main.pending_decisions._waiting
-            for write in [write for entry in waiting[: int(rest)] for write in entry.pending.writes]:
-                write.do(desk.app.main.caller)
+            whole, part = int(words[0]), int(words[1]) if words[1:] else 0
+            written = [act for entry in waiting[:whole] for act in entry.pending.writes]
+            for act in [*written, *(waiting[whole].pending.writes[:part] if part else ())]:
+                act.do(desk.app.main.caller)
             await self.console.aclose()
         elif verb == "tick":
             desk.app._tick()

@@ -9,22 +9,16 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from team_console.console.tui import keys
 from team_console.store.model.errors import TeamError
-from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import SHOWN_BY, seen_of
-from team_console.store.service import requests, sending
+from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.service.decision import KEY, Decision
-from textual.events import Key
 
 from tests.console.conftest import (
     AUTHOR,
     LEAD,
-    Desk,
-    ask_permission,
     clock,
-    edited_by,
     hand_in_plan,
     keys_are_through,
     opened,
@@ -42,17 +36,6 @@ pytestmark = pytest.mark.slow
 LONG = "\n".join(f"{number}. step {number}" for number in range(1, 193))
 
 
-def at_once(desk: Desk, *pressed: str) -> None:
-    """Keys that arrive together, before anything is drawn."""
-    for key in pressed:
-        desk.app.post_message(Key(key, key if len(key) == 1 else None))
-
-
-def written(team: MemoryTeam) -> list[Message]:
-    """What the lead wrote."""
-    return [message for message in team.snapshot().messages if message.sender == LEAD]
-
-
 @pytest.mark.anyio
 async def test_lines_painted_after_the_key_are_not_on_record(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
     requests.submit_plan(Caller(team, AUTHOR), content=LONG, summary="A plan that is longer than the screen")
@@ -68,52 +51,6 @@ async def test_lines_painted_after_the_key_are_not_on_record(team: MemoryTeam, m
         await desk.decided(team)
     last = int(verdicts(team)[0].payload[SHOWN_BY].partition("-")[2].partition(" ")[0])
     assert last < 45
-
-
-@pytest.mark.anyio
-async def test_held_keys_mark_no_news_and_unseen_rows_stay(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keys, "REPEAT", 0.7)
-    for number in range(30):
-        summary = f"News {number} of this day with words of its own"
-        sending.send(Caller(team, AUTHOR), to=LEAD, summary=summary, content="Here it is")
-
-    def unread() -> int:
-        return sum(message.status == "pending" for message in team.snapshot().messages)
-
-    async with opened(team, size=(100, 24)) as desk:
-        await desk.lists(30)
-        at_once(desk, *["d"] * 15)
-        await desk.until(lambda: unread() == 29, "one that is read")
-        await desk.tells("held down counts once")
-        assert unread() == 29
-        await desk.press("g", "D")
-        await desk.tells("not on the screen yet")
-        await desk.until(lambda: 5 < unread() < 29, "those on the screen")
-
-
-@pytest.mark.anyio
-@cases
-async def test_an_edited_version_kept_from_earlier_is_approved_once_all_of_it_was_shown(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
-) -> None:
-    ask_permission(team, "make table-1")
-    edited_by(monkeypatch, "make table-1", "\n".join(f"make part-{number}" for number in range(60)))
-    async with opened(team, size=size) as desk:
-        await desk.asks("a")
-        await desk.press("ctrl+e", "escape")
-        await desk.is_back()
-        await desk.asks("a")
-        await desk.shows("make part-0")
-        await desk.press("enter")
-        await desk.until(lambda: "what was not read does not go back" in desk.said, "why not")
-        assert written(team) == []
-        for _ in range(60):
-            await desk.press("pagedown")
-        await desk.shows("make part-59")
-        await desk.press("enter")
-        await desk.until(lambda: bool(written(team)), "the answer")
-    (answer,) = written(team)
-    assert answer.payload["updated_input"]["command"].endswith("make part-59")
 
 
 def test_a_decision_by_a_click_is_on_record_as_one(make_team: Callable[..., CommandLine], tmp_path: Path) -> None:

@@ -39,5 +39,7 @@ def _exists(test: str) -> bool:
     function, _, case = name.partition("[")
     text = (ROOT / path).read_text(encoding="utf-8") if (ROOT / path).is_file() else ""
     if function == "test_what_a_script_says_holds":
-        return (ROOT / path).with_name("scripts").joinpath(case.removesuffix("]") + ".txt").is_file()
+        name = case.removesuffix("]")  # behind which the store may stand that it is told on
+        scripts = (ROOT / path).with_name("scripts")
+        return any((scripts / f"{each}.txt").is_file() for each in (name, name.rpartition("-")[0]))
     return bool(text) and (not function or f"def {function}(" in text)
