@@ -16,11 +16,11 @@ closes` are a human who comes and goes, `waits MEMBER` is there once a process w
 NAME VALUE` is a variable of the environment, without a value none, and `signs` makes the team one of signed verdicts.
 
 `write FILE TEXT`, `append FILE TEXT`, `replace FILE OLD NEW`, `merge FILE {FIELDS}`, `sh COMMAND` (which finds
-`scenes/files` at $FILES) and, in a database, `sql PLACE STATEMENT` are what another program does; `take ID` takes a
-message out of the queue, and `chain RECORD` puts one into it, and the human's yes by it onto the trail. `holds FILE
-TEXT` is what it finds, `there FILE` waits for one, `gone FILE` wants none, `json FILE` has what stands in it, and
-`same files` wants each to be what it was at `keep files`. A FILE is a pattern, from the folder of the team or, behind
-`~/`, from home. Below a line stands, indented, what must hold:
+`scenes/files` at $FILES) and, in a database, `sql PLACE STATEMENT` or `sql PLACE < FILE`, a file there, are what
+another program does; `take ID` takes a message out of the queue, and `chain RECORD` puts one into it, and the human's
+yes by it onto the trail. `holds FILE TEXT` is what it finds, `there FILE` waits for one, `gone FILE` wants none, `json
+FILE` has what stands in it, and `same files` wants each to be what it was at `keep files`. A FILE is a pattern, from
+the folder of the team or, behind `~/`, from home. Below a line stands, indented, what must hold:
 
 - of JSON, which a hook says, too, `PLACE: VALUE` and `PLACE ~ WORDS` (which are in it), behind `! ` the contrary; a
   place is names and numbers with dots, `*` is each; of a hook that says nothing, `nothing`, and `says WORDS` of both
@@ -126,6 +126,8 @@ class Script:
             return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
         if verb == "sql":
             place, _, statement = rest.partition(" ")
+            if statement.startswith("< "):
+                statement = (_FILES / statement.removeprefix("< ")).read_text(encoding="utf-8")
             rows = execute(place if "://" in place else str(self.command.folder / place), statement)
             return Result(0, json.dumps({"rows": rows}, default=str), "")
         words, _, stdin = line.partition(" << ")
@@ -338,6 +340,7 @@ class Script:
         if expected == "nothing" or not printed:
             return expected == "nothing" and not result.out
         place, _, wanted = expected.partition(" ")
+        assert place.endswith(":") or wanted.startswith("~ "), expected
         found = found_at(printed if len(printed) > 1 else printed[0], place.removesuffix(":").split("."))
         text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
         return text == self.value(wanted) if place.endswith(":") else wanted.removeprefix("~ ") in text
