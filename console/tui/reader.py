@@ -162,6 +162,9 @@ class StoreReader:
         return is_in_time and snapshot.tells_same_as(self._read_before)
 
     def _update(self, snapshot: Snapshot) -> View:
+        if self._projection is not None and self._projection.is_of_another(snapshot):
+            self._projection, self._wants_archives = None, True
+            self._read_archives()
         if self._projection is None:
             self._projection = Projection(self._me)
         problems = (*snapshot.problems, *self._archive_problems, *authority_problems(self._team, snapshot))

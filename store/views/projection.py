@@ -71,6 +71,18 @@ class Projection:
         self._take(snapshot, history, complete=complete)
         return self._view(snapshot, now)
 
+    def is_of_another(self, snapshot: Snapshot) -> bool:
+        """Return whether another audit trail is there now: of another team in its place, or of another time.
+
+        What left the queue by that was not archived, and nothing that is known of before holds.
+        """
+        before, now = self._recorded, snapshot.recorded
+        if not snapshot.is_known or before is None or now is None or before is now:
+            return False
+        known = ids_of((*self._live, *self._past.values()))
+        # guard: nothing-waits-from-another-team
+        return any(each in before and each not in now for each in known)
+
     def _take(self, snapshot: Snapshot, history: Iterable[Message], *, complete: bool) -> None:
         """Learn which messages there are; of a store that cannot be read nothing is learnt.
 
