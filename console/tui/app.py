@@ -177,6 +177,10 @@ class ConsoleApp(ContainedApp[int]):
         self.drafts.flush()
         return lost
 
+    def unwritten(self) -> list[str]:
+        """See `ContainedApp.unwritten`."""
+        return self.main.pending_decisions.unwritten
+
     def action_help_quit(self) -> None:
         """Say how to leave: the toolkit would say it in its own words, and they lie over the text."""
         self.main.toast("ctrl+q leaves; what you typed is kept")

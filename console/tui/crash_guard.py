@@ -13,6 +13,7 @@ import select
 import signal
 import sys
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from threading import Event, Thread, Timer
 from typing import Any, TypeVar
@@ -109,13 +110,17 @@ class ContainedApp(MendedApp[ReturnT]):
         """Write the pending decisions; return a safe line for each that failed."""
         return []
 
+    def unwritten(self) -> list[str]:
+        """Return a safe line for each decision of which it is not known that it was written."""
+        return []
+
     # The end. An event loop that hangs, an input thread that spins on a terminal that is gone, a write that waits for a
     # server: none of them keeps the process. A write that was cut off is made whole or undone by the next one. Commands
     # that are waited for are killed; agents of the demo hang on our pipes and end with them.
 
     def run_to_the_end(self) -> tuple[ReturnT | None, int]:
         """Run until it is left; returns what it was left with, and the exit status."""
-        patience = Timer(PATIENCE, lambda: _end_now(self.return_code or 0))
+        patience = Timer(PATIENCE, self._lose_patience)
         patience.daemon = True
         unwritten: list[str] = []
 
@@ -141,9 +146,13 @@ class ContainedApp(MendedApp[ReturnT]):
             threading.excepthook = before
             patience.cancel()
             tell_of_faults(self.faults)
-            for words in unwritten:
-                print(f"team-console: not written: {words}", file=sys.stderr)
+            _tell_unwritten("not written", unwritten)
         return result, self.return_code or 0
+
+    def _lose_patience(self) -> None:
+        """End without a store that does not answer, and say what may not have reached it."""
+        _tell_unwritten("it is not known whether this was written", self.unwritten())
+        _end_now(self.return_code or 0)
 
     def _end_soon(self, number: int) -> None:
         """End in order, and in any case in `HURRY` seconds: the interpreter itself may hang at its end."""
@@ -192,6 +201,13 @@ class ContainedApp(MendedApp[ReturnT]):
             return  # nobody to write to: a line that ended is no defect
         if error is not None and not isinstance(error, SystemExit):
             self.faults.record(error, where=thread)
+
+
+def _tell_unwritten(what: str, lines: Iterable[str]) -> None:
+    """Say on standard error what of the decisions was not written, in safe lines."""
+    with suppress(OSError, ValueError):
+        for line in lines:
+            print(f"team-console: {what}: {line}", file=sys.stderr, flush=True)
 
 
 def _end_now(status: int) -> None:

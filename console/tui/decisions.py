@@ -24,7 +24,7 @@ from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import AuditLine, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
-from team_console.store.model.errors import TeamError
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.parsing import text_in, texts_in
 from team_console.store.service.caller import Caller, Receipt
@@ -36,6 +36,8 @@ Progress = Callable[[str, Callable[[], None]], None]
 """Takes a line on the work under way, and the function that stops it."""
 _PACE = 0.25
 """Seconds between two lines on the progress of many writes."""
+_AGAIN = 0.05
+"""Seconds for which a write waits for a lock that the one before it did not get."""
 _MOST_NAMED = 3
 """Decisions that a toast names before it only counts them."""
 
@@ -256,19 +258,27 @@ class PendingDecisions:
 
         Failed writes are reported again at the next start.
         """
-        lost = []
+        lost: list[str] = []
+        caller = self._screen.caller
         for entry in tuple(self._waiting):
             if not entry.take():
                 continue
             if entry.pending.begins is not None:
                 lost.append(f"{safe_line(entry.pending.words, 200)}: the console was left before it began")
                 continue
-            outcomes = _write(self._screen.caller, entry.pending.writes)
+            outcomes = _write(caller, entry.pending.writes)
             errors = [(each.write.words, each.error) for each in outcomes if each.error is not None]
             lost += [f"{safe_line(words, 200)}: {reason_of(error)}" for words, error in errors]
             if not errors:
                 self._screen.drafts.keep(entry.note, {})
+                self._waiting.remove(entry)
+            caller = _after(outcomes, caller)
         return lost
+
+    @property
+    def unwritten(self) -> list[str]:
+        """Return a safe line for each decision of which it is not known that it was written."""
+        return [f"{safe_line(entry.pending.words, 200)}: the next start says" for entry in tuple(self._waiting)]
 
     def _begin(self, entry: ScheduledDecision) -> None:
         if entry.timer is not None and not entry.taken:
@@ -356,6 +366,7 @@ def _write(caller: Caller, writes: Sequence[PendingWrite], tell: Progress | None
     try:
         for write in _in_turn(writes, "writing", tell or silent):
             outcomes.append(_written(caller if tell else replace(caller, tell=silent), write))
+            caller = _after(outcomes[-1:], caller)
     except Stopped as error:
         outcomes += [Outcome(write, error=error) for write in writes[len(outcomes) :]]
     return outcomes
@@ -370,6 +381,17 @@ def _refused_of(caller: Caller, writes: Iterable[PendingWrite]) -> list[Outcome]
         except TeamError as error:
             refused.append(Outcome(write, error=error))
     return refused
+
+
+def _after(outcomes: Iterable[Outcome], caller: Caller) -> Caller:
+    """Return who writes next: behind a lock that was waited for in vain no write waits for it again as long.
+
+    A hundred decisions would wait for minutes, and those of a console that is left longer than it has.
+    """
+    errors = [outcome.error for outcome in outcomes]
+    # guard: one-wait-for-a-lock
+    is_locked = any(isinstance(error, TeamError) and error.code is Code.STORE_LOCKED for error in errors)
+    return replace(caller, wait=min(caller.wait, _AGAIN)) if is_locked else caller
 
 
 def _in_turn(writes: Sequence[PendingWrite], what: str, tell: Progress) -> Iterator[PendingWrite]:

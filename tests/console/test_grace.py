@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import NoReturn
 
 import pytest
 from msgspec.structs import replace
 from team_console.console.clients.client_process import begin_of
 from team_console.console.preferences import Preferences
 from team_console.console.tui.decisions import KEPT
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.team_config import Human
 
 from tests.console.conftest import LEAD, Desk, hand_in_plan, opened, verdicts
@@ -71,3 +73,22 @@ async def test_a_verdict_that_has_to_be_signed_is_written_on_leaving(team: Memor
         await hand_in(desk, "a")
     assert desk.app.write_decided() == []
     assert len(verdicts(team)) == 1
+
+
+async def test_a_locked_store_is_waited_for_once_on_leaving(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    def locked(*, actor: str, action: str, wait: float) -> NoReturn:
+        waits.append(wait)
+        raise TeamError(Code.STORE_LOCKED, "held by another program")
+
+    hand_in_plan(team)
+    hand_in_plan(team, by="schedule-manager")
+    async with opened(team) as desk:
+        await hand_in(desk, "a")
+        await hand_in(desk, "a", 2)
+    assert len(desk.app.unwritten()) == 2
+    monkeypatch.setattr(team, "transaction", locked)
+    told = desk.app.write_decided()
+    assert len(told) == len(desk.app.unwritten()) == 2
+    assert waits[0] > sum(waits[1:])
