@@ -23,6 +23,7 @@ from team_console.store.views.rows import View
 
 from tests.equipment.command_line import COMMAND, CommandLine, next_line
 from tests.equipment.samples import sampled
+from tests.equipment.scripts import Script
 from tests.equipment.terminal import Terminal
 from tests.showcase import NOW, build
 
@@ -31,6 +32,8 @@ pytestmark = pytest.mark.slow
 
 T = TypeVar("T")
 PATIENCE = 180.0
+SCRIPTS = {path.stem: path for path in sorted((Path(__file__).parent / "scripts").glob("*.txt"))}
+"""What agents do when the human decides; each with other agents, beside each other in one play."""
 
 
 def eventually(look: Callable[[], T | None], what: str) -> T:
@@ -62,10 +65,6 @@ class Play:
     process: subprocess.Popen[bytes]
     folder: Path
     cli: CommandLine
-
-    def open_requests(self, kind: str) -> list[dict[str, Any]]:
-        """The open requests of a kind."""
-        return list(self.cli.ok("requests", "--open", "--kind", kind, "--json").json["requests"])
 
     def messages(self, agent: str = "ceo") -> list[dict[str, Any]]:
         """The live messages of an agent."""
@@ -116,60 +115,9 @@ def test_the_first_minute_is_a_plan_a_push_and_a_question_and_no_more(elsewhere:
     assert len(STORY.lists["plans"][0]["content"].splitlines()) >= 100
 
 
-def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_is_carried_out(
-    shared_play: Play,
-) -> None:
-    play = shared_play
-    first = eventually(lambda: play.open_requests("plan"), "a plan")[0]
-    play.cli.ok("reject", first["request_id"], "--reason", "Say what happens when a test fails")
-    second = eventually(
-        lambda: [row for row in play.open_requests("plan") if row["request_id"] != first["request_id"]], "a new plan"
-    )[0]
-    question = next(message for message in play.messages() if message["message_id"] == second["message_id"])
-    assert "Say what happens when a test fails" in question["payload"]["content"]
-    play.cli.ok("approve", second["request_id"])
-    started = eventually(lambda: said(play, "has started"), "a start")
-    assert started[0]["from"] == "task-manager"
-
-
-def test_what_is_asked_back_about_a_request_is_answered_and_it_stays_open(shared_play: Play) -> None:
-    play = shared_play
-    asked = eventually(lambda: play.open_requests("clarification"), "a clarification")[0]
-    play.cli.ok("--as", "ceo", "askback", asked["request_id"], "Would Friday do?")
-    answers = eventually(
-        lambda: [message for message in play.messages() if message["type"] == "askback_response"], "an answer"
-    )
-    assert answers[0]["from"] == asked["from"]
-    assert asked["request_id"] in {row["request_id"] for row in play.open_requests("clarification")}
-
-
-def test_who_has_work_open_refuses_to_stop_once_and_who_is_written_to_answers(shared_play: Play) -> None:
-    play = shared_play
-    play.cli.ok(
-        "send", "--to", "scrum-master", "--summary", "How far is the sprint?", "--content", "In a word, please."
-    )
-    play.cli.ok("shutdown", "file-manager")
-    eventually(lambda: said(play, "Re: How far is the sprint?"), "a reply")
-    eventually(lambda: said(play, "Exports are through, I can stop now"), "the end of its work")
-    play.cli.ok("shutdown", "file-manager")
-    eventually(lambda: said(play, "All exports are closed and verified"), "its agreement")
-
-
-def test_an_approved_creation_brings_an_agent_that_works_and_asks_the_human(shared_play: Play) -> None:
-    play = shared_play
-    request = eventually(
-        lambda: [row for row in play.open_requests("create") if row["from"] == "slave-batch-2"], "a wish for an agent"
-    )[0]
-    play.cli.ok("approve", request["request_id"], "--agent-name", "dev-runner-9")
-    escalation = eventually(
-        lambda: [row for row in play.open_requests("escalation") if row["from"] == "dev-runner-9"], "an escalation"
-    )[0]
-    play.cli.ok("approve", escalation["request_id"], "--note", "Go with your recommendation")
-    ending = eventually(
-        lambda: [row for row in play.open_requests("destroy") if row["from"] == "slave-batch-2"], "the wish for its end"
-    )[0]
-    play.cli.ok("approve", ending["request_id"])
-    eventually(lambda: [row for row in play.open_requests("create") if row["from"] == "slave-batch-2"], "the next wish")
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_what_a_script_says_of_the_agents_holds(script: str, shared_play: Play) -> None:
+    Script(shared_play.cli).play(SCRIPTS[script].read_text("utf-8"))
 
 
 def test_whoever_agrees_to_everything_sees_both_batches_through_and_no_warning(play: Play) -> None:
@@ -208,11 +156,6 @@ def test_its_time_ends_by_itself_and_the_folder_can_be_kept(elsewhere: CommandLi
         assert (folder.parent / "agents.log").read_text() == ""
     finally:
         subprocess.run(["rm", "-rf", str(folder.parent)], check=True)
-
-
-def said(play: Play, words: str) -> list[dict[str, Any]]:
-    """Messages to the lead with these words in their summary."""
-    return [message for message in play.messages() if words in str(message["payload"].get("summary", ""))]
 
 
 DEMO = [*COMMAND, "demo", "--speed", "8", "--seed", "7"]

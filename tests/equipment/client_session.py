@@ -19,7 +19,8 @@ from tests.equipment.command_line import clean_environment, started
 _DATA = Path(__file__).parents[1] / "proofs" / "clients" / "data" / "hook_inputs.json"
 CAPTURED: Mapping[str, Mapping[str, Any]] = json.loads(_DATA.read_text(encoding="utf-8"))
 """Events of the real programs, with neutral paths and names."""
-WAIT = 30.0
+WAIT = 180.0
+"""Seconds after which what was expected counts as missing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -170,38 +169,6 @@ def facts_of(path: Path) -> tuple[object, ...]:
         found.st_nlink,
         [(name, os.getxattr(path, name)) for name in names],
     )
-
-
-def old_hooks(desk: Desk) -> list[str]:
-    """What `check` says of hooks of an earlier join."""
-    found: list[dict[str, str]] = desk("check", "--json").json["findings"]
-    return [each["message"] for each in found if each["code"] == "OLD_HOOKS"]
-
-
-@pytest.mark.parametrize("words", [("alice", "--for", "codex"), ("alice", "--for", "claude", "--user"), ("--all",)])
-def test_hooks_of_this_version_are_not_called_old(words: tuple[str, ...], desk: Desk) -> None:
-    desk.ok("join", *words)
-    assert old_hooks(desk) == []
-
-
-@pytest.mark.parametrize("hold", [(), ("--hold", "push")])
-def test_hooks_of_an_earlier_version_are_named_until_the_next_join(hold: tuple[str, ...], desk: Desk) -> None:
-    """They start a process for each call, or refuse what nobody is asked for."""
-    path = put(desk.project / ".claude" / "settings.json", "\ufeff" + OTHERS)
-    desk.ok("join", "alice", "--for", "claude", *hold)
-    assert old_hooks(desk) == []
-    text = path.read_text()
-    assert text.count("console-*; ") == (0 if hold else 1)
-    for now, before in (('"timeout": 60', '"timeout": 30'), ("console-*; ", "console-*;  ")):
-        path.write_text(text.replace(now, before))
-        assert ["those of a join now" in words for words in old_hooks(desk)] == [True] * (now in text)
-    path.write_text(text.replace('"deny": []', '"ask": ["Bash(make:*)"], "deny": []'))
-    assert old_hooks(desk) == []
-    path.write_text(text.replace('"timeout": 60', '"timeout": 30'))
-    desk.ok("join", "alice", "--for", "claude", *hold)
-    assert old_hooks(desk) == []
-    path.write_text(text.replace(str(Path(sys.executable).parent), "/gone"))
-    assert ["/gone/" in words for words in old_hooks(desk)] == [True]
 
 
 def test_hooks_of_a_project_that_was_moved_are_named(tmp_path: Path) -> None:

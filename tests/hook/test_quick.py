@@ -86,20 +86,6 @@ def test_a_session_begins_works_rests_and_ends_without_a_look_at_the_store(
     assert "Your mail comes by itself" in told
 
 
-@pytest.mark.parametrize("name", [START, STOP])
-@pytest.mark.parametrize("kind", ["folder", "database"])
-def test_mail_that_waits_is_told_by_every_turn(
-    kind: str, name: str, client: Client, office: CommandLine, tmp_path: Path
-) -> None:
-    place = at(client, kind, office, tmp_path)
-    words = ["-t", client.location] if client.location else []
-    client.tell(START)
-    place.ok(*words, "--as", "ceo", *SENT)
-    assert ("Stop using" if name == STOP else "1 message") in client.tell(name).out
-    client.session = OTHER
-    assert ("Stop using" if name == STOP else "1 message") in client.tell(name).out or name == STOP
-
-
 def test_a_change_that_a_file_cannot_show_yet_is_looked_for(client: Client, office: CommandLine) -> None:
     """File systems that count whole seconds: two changes within one bear the same time."""
     queue = office.folder / "message-queue.yaml"

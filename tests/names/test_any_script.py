@@ -5,65 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from unicodedata import normalize
 
 import pytest
 from team_console.store.api import join_team
 
 from tests.equipment.asking import refusal
 from tests.equipment.command_line import CommandLine
-from tests.equipment.postgresql import empty_postgresql
 
 pytestmark = pytest.mark.slow
 
-TEXT = ("--summary", "one two three four five", "--content", "c")
 FINANCE, BOSS, MÜLLER, WIDE = "财务经理", "老板", "Müller", "𠀀" * 64
-APART = normalize("NFD", MÜLLER)
-BY_TONE = "Nguy\u00ea\u0303n"
-"""As a Vietnamese keyboard writes it: the vowel composed, its tone apart."""
-
-
-@pytest.fixture(params=["folder", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "postgresql":
-        return empty_postgresql()
-    return str(tmp_path / "t")
-
-
-@pytest.fixture
-def team(place: str, elsewhere: CommandLine) -> Callable[..., str]:
-    """Runs a verb on a team of Chinese, German, Vietnamese and very wide names; hands out its output."""
-    agents = [word for name in (FINANCE, MÜLLER, normalize("NFC", BY_TONE), WIDE) for word in ("--agent", name)]
-    elsewhere.ok("init", place, "--name", "财务团队", "--lead", BOSS, *agents)
-    return lambda *words: elsewhere.ok("-t", place, *words).out
-
-
-def test_a_team_works_under_names_of_any_script(team: Callable[..., str], place: str) -> None:
-    team("--as", BOSS, "send", "--to", f"{FINANCE},{APART},{BY_TONE},{WIDE}", *TEXT)
-    team("--as", APART, "plan", "--content", "count it")
-    with join_team(place, BOSS) as boss:
-        request = boss.receive().messages[0].request_id
-    assert request is not None
-    team("--as", BOSS, "approve", request)
-    for name in (FINANCE, WIDE, BY_TONE):
-        with join_team(place, name) as agent:
-            assert agent.receive().status_message == f"Messages for {normalize('NFC', name)}: 1"
-    assert f"Messages for {MÜLLER}: 2" in team("receive", "--agent", APART)
-    team("--as", BOSS, "broadcast", *TEXT)
-    assert team("deliver").count("delivered: ") == 4
-    assert team("history", "--agent", APART).count(f"<- {BOSS}") == 3
-    team("--as", BOSS, "shutdown", FINANCE)
-    roster = [line.split()[0] for line in team("roster").splitlines()[1:]]
-    assert sorted(roster) == sorted([BOSS, FINANCE, MÜLLER, normalize("NFC", BY_TONE), WIDE])
-    assert "error" not in team("check")
-
-
-def test_members_come_and_go_however_their_names_are_spelt(team: Callable[..., str]) -> None:
-    team("--as", BOSS, "member", "add", "Ärztin")
-    team("--as", BOSS, "member", "set", normalize("NFD", "Ärztin"), "--role", "temp")
-    assert "Ärztin" in team("member", "list")
-    team("--as", BOSS, "member", "remove", normalize("NFD", "Ärztin"))
-    assert "Ärztin" not in team("member", "list")
 
 
 RECORD = (
@@ -113,11 +64,3 @@ def test_a_name_that_looks_like_another_is_found(make_team: Callable[..., Comman
     assert {name: rows[name] for name in LOOKS} == LOOKS
     roster = team.ok("roster").out
     assert [roster.count(f"looks like {known}, is another") for known in ("debugger", "all")] == [3, 1]
-
-
-def test_an_agents_process_cannot_rise_by_the_other_spelling_of_a_human(make_team: Callable[..., CommandLine]) -> None:
-    team = make_team("a")
-    settings = team.folder / "messenger-config.yaml"
-    settings.write_text(settings.read_text().replace("ceo", MÜLLER))
-    refused = team("--as", APART, "status", env={"TEAM_CONSOLE_AS": "a"})
-    assert "ACTOR_BOUND" in refused.err

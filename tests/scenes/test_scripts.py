@@ -6,6 +6,7 @@ in which its ROLE, that it may make, would find it at THEIRS.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ def test_what_a_script_says_holds(text: str, place: str, elsewhere: CommandLine)
         place = empty_postgresql()
         role = place.rpartition("/")[2]
         text = text.replace("THEIRS", place.replace("//postgres@", f"//{role}@")).replace("ROLE", role)
-    Script(elsewhere).play(text.replace("TEAM", place or "TEAM"))
+    Script(elsewhere).play(re.sub(r"\bTEAM\b", place or "TEAM", text))
 
 
 @cases
