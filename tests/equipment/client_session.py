@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -99,11 +98,6 @@ class Client:
         return clean_environment(
             XDG_STATE_HOME=str(self.state), **self.extra, **{key: value for key, value in identity.items() if value}
         )
-
-    def escape(self, process: subprocess.Popen[bytes]) -> Heard:
-        """Dismiss the dialog: the client ends its hook."""
-        process.send_signal(signal.SIGTERM)
-        return self.end(process)
 
     def close(self) -> None:
         """Kill what it started and did not end."""

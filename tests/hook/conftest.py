@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -77,8 +76,3 @@ def session_files(client: Client) -> Path:
     """The folder of what the session's events left on this machine."""
     (folder,) = (client.state / "team-console" / "sessions").iterdir()
     return folder
-
-
-def wait_for_file(folder: Path, prefix: str) -> None:
-    """Until a file of this name is there: the hook has asked and waits."""
-    Human.until(lambda: [name for name in os.listdir(folder) if name.startswith(prefix)], bool)

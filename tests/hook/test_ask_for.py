@@ -28,21 +28,7 @@ def said(heard: Heard) -> Mapping[str, Any]:
     return answer
 
 
-@pytest.mark.parametrize(
-    ("rule", "text"),
-    [
-        ("Bash(./deploy.sh:*)", "./deploy.sh x"),
-        ("Bash(./deploy.sh)", "cd a && ./deploy.sh"),
-        ("Bash(scripts/deploy.sh:*)", "bash scripts/deploy.sh"),
-        ("Bash(python3:*)", "timeout 60 python3 x.py"),
-        ("Bash(python3 manage.py migrate:*)", "python manage.py migrate"),
-        ("Bash(kubectl delete:*)", "kubectl -n x delete pod y"),
-        ("Bash(aws s3 rm:*)", "aws --profile x s3 rm y"),
-        ("Bash(terraform apply*)", "terraform -chdir=x apply"),
-        ("Bash(make deploy:*)", "make ENV=prod clean deploy"),
-        ("Bash", "ls"),
-    ],
-)
+@cases
 def test_a_rule_of_the_users_own_names_a_program_as_they_write_it(rule: str, text: str) -> None:
     data: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": text}, "cwd": "/p"}
     assert rule_for(data, [rule], project="/p") == rule

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine, Result
 
 pytestmark = pytest.mark.slow
@@ -77,67 +75,6 @@ def test_settings_that_cannot_be_edited_are_left_alone(text: str, desk: Desk) ->
     assert "settings.json" in refused.json["message"]
     assert desk.files() == {str(desk.project / ".claude" / "settings.json"): text}
     assert "carol" not in (desk.team.folder / "messenger-config.yaml").read_text()
-
-
-@cases
-def test_a_byte_order_mark_stays_at_the_start(name: str, client: str, text: str, desk: Desk) -> None:
-    path = put(desk.project / name, "\ufeff" + text)
-    desk.ok("join", "alice", "--for", client)
-    joined = path.read_text()
-    assert "team-console" in joined
-    assert (joined[0], joined.count("\ufeff")) == ("\ufeff", 1)
-    desk.ok("leave", "alice")
-    assert path.read_text() == "\ufeff" + text
-
-
-def test_modes_are_kept_and_links_lead_nowhere_else(desk: Desk, tmp_path: Path) -> None:
-    path = put(desk.project / ".claude" / "settings.json", "{}\n")
-    path.chmod(0o600)
-    desk.ok("join", "alice", "--for", "claude")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    desk.ok("leave", "alice")
-    path.unlink()
-    outside = put(tmp_path / "outside" / "settings.json", "{}\n")
-    path.symlink_to(outside)
-    assert desk("join", "alice", "--for", "claude").status == 1
-    assert outside.read_text() == "{}\n"
-    path.unlink()
-    inside = put(desk.project / "dotfiles" / "settings.json", "{}\n")
-    path.symlink_to(inside)
-    desk.ok("join", "alice", "--for", "claude")
-    assert path.is_symlink()
-    assert "TEAM_CONSOLE_AS=alice" in inside.read_text()
-
-
-RULES = [f"- Rule {number}: test first." for number in range(50)]
-"""Lines of the user's own."""
-
-
-def joined_agents(desk: Desk, text: str = "# Rules\n") -> tuple[Path, list[str]]:
-    """AGENTS.md after a join, and the lines of the block in it."""
-    path = put(desk.project / "AGENTS.md", text)
-    desk.ok("join", "alice", "--for", "shell")
-    lines = path.read_text().splitlines()
-    return path, lines[next(number for number, line in enumerate(lines) if "written by" in line) :]
-
-
-@cases
-@pytest.mark.parametrize("harm", ["no closing", "no opening", "in the middle", "edited"])
-def test_a_block_that_was_changed_is_left_to_a_hand(words: tuple[str, ...], harm: str, desk: Desk) -> None:
-    path, block = joined_agents(desk)
-    left = {
-        "no closing": [*block[:-1], *RULES],
-        "no opening": [*RULES, *block[1:]],
-        "in the middle": [*block[:3], *RULES, *block[3:]],
-        "edited": [*block[:2], f"{block[2]} Not so.", *block[3:]],
-    }[harm]
-    path.write_text("\n".join(["# Rules", "", *left, ""]))
-    before = desk.files()
-    refused = desk(*words, "--json")
-    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
-    assert "AGENTS.md" in refused.json["message"]
-    assert "by hand" in refused.json["message"]
-    assert desk.files() == before
 
 
 @pytest.mark.parametrize("way", ["renamed over", "hard link"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -57,20 +56,6 @@ def allowed_later(client: Client, office: CommandLine) -> None:
     (request,) = office.ok(*team, "requests", "--open", "--json").json["requests"]
     office.ok(*team, "--as", "ceo", "approve", request["request_id"])
     client.tell(STOP)
-
-
-@pytest.mark.parametrize("answered", ["nothing", "reject"])
-def test_a_hint_that_somebody_else_left_allows_nothing(client: Client, office: CommandLine, answered: str) -> None:
-    """Whoever runs as the same user can write it: what was allowed is for the store to say."""
-    tried = {**DENIED, "hook_event_name": "PreToolUse", "reason": None}
-    client.tell("claude: UserPromptSubmit (plan mode)")
-    client.tell(USED, **DENIED)
-    (request,) = office.ok("requests --open --json").json["requests"]
-    if answered == "reject":
-        office.ok("reject", request["request_id"], "--reason", "no")
-    call = hashlib.sha256(json.dumps([tried["tool_name"], tried["tool_input"]], sort_keys=True).encode()).hexdigest()
-    (session_files(client) / "allowed-0").write_text(json.dumps({"call": call, "request_id": request["request_id"]}))
-    assert client.tell(USED, **tried).out == ""
 
 
 @pytest.mark.parametrize(("age", "said"), [(timedelta(minutes=5), "allow"), (timedelta(hours=2), None)])

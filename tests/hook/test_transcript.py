@@ -14,7 +14,6 @@ from team_console.console.clients.table import CLIENTS
 from team_console.console.clients.transcript import MOST_READ, why_of
 from team_console.store.protocol.client_requests import MOST_BYTES
 
-from tests.hook.conftest import Client, Human
 from tests.hook.recorded import ASKED, RECORDINGS, TRANSCRIPTS
 
 Row = Mapping[str, Any]
@@ -147,26 +146,3 @@ def test_only_the_end_of_a_long_transcript_is_read(tmp_path: Path) -> None:
         file.write(b"\n".join(json.dumps(row).encode() for row in END))
     why = asks(str(path))
     assert (why["user"], why["agent"]) == ("", "Now the pipe.")
-
-
-def test_the_hook_stores_why_it_asks_and_show_says_it(client: Client, human: Human, tmp_path: Path) -> None:
-    path = write(tmp_path, [*START, used("t1", "ls"), result("t1"), said("Now the pipe.", "msg_9")])
-    with human.at_console():
-        hook = client.begin("claude: PermissionRequest", transcript_path=path)
-        (asked,) = human.asked()
-        request = asked["request_id"]
-        shown = human.command.ok("show", request, "--json").json
-        assert shown["why"] == {
-            "user": "Make it ready",
-            "agent": "Now the pipe.",
-            "calls": [{"tool": "Bash", "subject": "ls", "state": "ok"}],
-            "missing": "",
-        }
-        lines = human.command.ok("show", request, "--why").out.splitlines()
-        assert lines == [
-            *("the user said last:", "> Make it ready", "the agent said last:", "> Now the pipe."),
-            *("its last tool calls:", "  Bash: ls · ok"),
-        ]
-        assert "── why it asks " in human.command.ok("show", request).out
-        human.command.ok("approve", request, "--seen", shown["seen"])
-        client.end(hook)
