@@ -51,7 +51,15 @@ class ConsoleApp(ContainedApp[int]):
     CSS_PATH = "console.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
 
-    def __init__(self, team: Team, *, me: str, read_only: bool = False, reader: StoreReader | None = None) -> None:
+    def __init__(
+        self,
+        team: Team,
+        *,
+        me: str,
+        read_only: bool = False,
+        reader: StoreReader | None = None,
+        is_passing: bool = False,
+    ) -> None:
         super().__init__(ansi_color=native_colours())
         self.team, self.reader = team, reader or StoreReader(team, me)
         team.look_wait = LOCK_WAIT
@@ -73,7 +81,7 @@ class ConsoleApp(ContainedApp[int]):
             preferences=self.preferences,
             last=self.last_visit.read(),
         )
-        self.main.situation = ScreenState(root=str(team.root or ""))
+        self.main.situation = ScreenState(root=str(team.root or ""), is_passing=is_passing)
         self.presence = SeatPresence(team, me, read_only=self.read_only)
         self.follower = StoreFollower(self, self.main, self.reader, self._notifier, self.presence)
         self._keys = KeyQueue(self, super().on_event, self.frames)
@@ -232,6 +240,7 @@ def run_console(
     me: str | None = None,
     read_only: bool = False,
     reader: StoreReader | None = None,
+    is_passing: bool = False,
 ) -> int:
     """Run the console on `team`, and on those that are gone to from there, until it is left.
 
@@ -239,6 +248,7 @@ def run_console(
         me: Who sits there, in every team; None for the lead of each. A name that was given is never exchanged for
             another: an agent, whose process is bound to its name, would become the lead of a team it is not in.
         reader: What reads `team`, if that began already.
+        is_passing: Whether `team` is gone when the console is left.
 
     Returns:
         The exit status.
@@ -248,7 +258,7 @@ def run_console(
         while True:
             # guard: seat-in-another-team
             seat = me or team.config().lead
-            app = ConsoleApp(team, me=seat, read_only=read_only, reader=reader)
+            app = ConsoleApp(team, me=seat, read_only=read_only, reader=reader, is_passing=is_passing)
             with app.presence:
                 status = app.run_to_the_end()[1]
             if app.next_team is None and not status and app.presence.may_answer:
@@ -257,6 +267,7 @@ def run_console(
             if app.next_team is None:
                 return status
             team, reader = opened.enter_context(closing(open_team(app.next_team, read_only=read_only))), None
+            is_passing = False
 
 
 def _say_what_is_unanswered(team: Team) -> None:

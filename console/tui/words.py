@@ -104,6 +104,8 @@ def first_step(situation: ScreenState, agent: str = "") -> str:
         agent: Who is to join; else one that has joined from the present folder, else the first agent there is.
     """
     agent, root = _first_agent(situation, agent), situation.root
+    if situation.is_passing:
+        return ""
     if program := _starts(situation).get(agent):
         return program
     if safe_line(root) != root or not is_name(agent):
@@ -173,6 +175,7 @@ class ScreenState(Struct, frozen=True):
         looked_at: When the store was last looked at.
         good_at: When what is shown was read.
         root: The team's folder, empty when it has none.
+        is_passing: Whether the team is gone when the console is left, so that nobody is to join it.
     """
 
     reading: ReadResult | None = None
@@ -182,6 +185,7 @@ class ScreenState(Struct, frozen=True):
     looked_at: datetime | None = None
     good_at: datetime | None = None
     root: str = ""
+    is_passing: bool = False
 
     def short(self, text: str) -> str:
         """`text` with paths inside the team's folder written from there on; the folder is named in Health."""

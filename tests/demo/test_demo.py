@@ -179,6 +179,9 @@ def test_a_plan_appears_and_leaving_ends_everything(temporary: Path, elsewhere: 
     with Terminal(DEMO, cwd=elsewhere.folder) as terminal:
         terminal.wait_for("sprint-42", "●")
         terminal.wait_for("Plan · ")
+        terminal.send("2")
+        terminal.wait_for("Agent ", "not seen")
+        assert " join " not in terminal.text, "whoever joined it would be left without a team"
         [folder] = demo_folders(temporary)
         eventually(lambda: processes_about(folder / "team"), "the process of the agents")
         terminal.send("\x11")
