@@ -115,7 +115,7 @@ class Many(Form[ResultT]):
 
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form in words."""
-        keys = [f"enter {self.verb().lower()}"]
+        keys = [f"enter {self.verb().lower()}"] if self.meant else []
         if self.words is not None and self.words.closed:
             keys.append("n with a note")
         if self._left:
