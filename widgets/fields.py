@@ -77,8 +77,7 @@ class Note(TextArea):
     Note, Note:focus { border: none; height: 2; padding: 0; background: $panel; }
     Note:focus { background: $primary-muted 45%; }
     Note > .text-area--placeholder { color: $text-muted; }
-    Note:ansi > .text-area--cursor { text-style: none; }
-    Note:nocolor > .text-area--cursor { text-style: reverse; }
+    Note:ansi > .text-area--cursor { color: ansi_default; background: ansi_default; text-style: reverse; }
     """
     BINDINGS = [
         Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False),

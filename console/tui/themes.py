@@ -132,7 +132,7 @@ TERMINAL = tuple(
     dataclasses.replace(
         BUILTIN_THEMES[name],
         primary=focus,
-        secondary="ansi_magenta" if focus == "ansi_cyan" else "ansi_cyan",
+        secondary=second,
         accent=focus,
         warning=late,
         variables={
@@ -145,9 +145,9 @@ TERMINAL = tuple(
             "input-cursor-foreground": letters,
         },
     )
-    for name, focus, late, letters in (
-        ("ansi-dark", "ansi_cyan", "ansi_yellow", "ansi_black"),
-        ("ansi-light", "ansi_blue", "ansi_magenta", "ansi_bright_white"),
+    for name, focus, second, late, letters in (
+        ("ansi-dark", "ansi_cyan", "ansi_magenta", "ansi_yellow", "ansi_black"),
+        ("ansi-light", "ansi_blue", "ansi_default", "ansi_magenta", "ansi_bright_white"),  # cyan is pale on white
     )
 )
 """The terminal's own colours, used as ours are: one for focus and keys, another for what is late, green for done."""

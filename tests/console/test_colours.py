@@ -45,7 +45,10 @@ def test_without_colours_none_is_written_and_every_state_has_its_word(folder: Pa
         terminal.wait_for("▲ React 18", "◆ Refactor", "●", "▌")
 
 
-@pytest.mark.parametrize("few", [{"NO_COLOR": "1"}, {"TERM": "xterm-16color", "COLORTERM": ""}], ids=["none", "16"])
+FEW = {"TERM": "xterm-16color", "COLORTERM": ""}
+
+
+@pytest.mark.parametrize("few", [{"NO_COLOR": "1"}, FEW, {**FEW, "TEAM_CONSOLE_THEME": "light"}])
 def test_a_cursor_is_seen_and_what_is_not_sent_yet_can_be_read(folder: Path, few: dict[str, str]) -> None:
     with console(folder, styled=True, env={**few, "TEAM_CONSOLE_GRACE": "30"}) as terminal:
         terminal.wait_for("Escalation")
