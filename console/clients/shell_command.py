@@ -42,9 +42,12 @@ class Command:
         may_guess = len(names) > 1
         if not _may_be(self.words[0], names[0], may_guess=may_guess):
             return False
-        if words[0] in _TAKES_TARGETS:
-            return all(any(_may_be(word, name, may_guess=may_guess) for word in words[1:]) for name in wanted[1:])
         is_known = self.words[0].strip(UNKNOWN) != ""
+        if words[0] in _TAKES_TARGETS:
+            given = words[1:]
+            return all(
+                any(_may_be(word, name, may_guess=may_guess and is_known) for word in given) for name in wanted[1:]
+            )
         at = _behind_names(words, 1, names[1:], may_guess=may_guess and is_known)
         options = [name for name in wanted if name[:1] == "-"]
         return at > 0 and all(any(_is_option(word, name) for word in words[at:]) for name in options)
