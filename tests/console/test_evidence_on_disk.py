@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from team_console.console.clients import session_files
@@ -53,24 +54,14 @@ def ended(office: Team) -> list[tuple[str, int | None, bool | None]]:
     return [(run.subject, run.exit, run.ok) for run in runs.runs] if runs is not None else []
 
 
-def test_what_a_client_says_of_how_a_tool_ended_is_kept_and_nothing_is_made_up(office: Team) -> None:
-    bash = {"command": "make"}
-    note(office, tool_input=bash, tool_response={"stdout": "secret", "interrupted": False})
-    note(office, tool_input=bash, tool_response={"exit_code": 3})
-    note(office, tool_input=bash, tool_response={"output": "x", "metadata": {"exit_code": 0}})
-    note(office, tool_input=bash, tool_response="Exit code: 0\nOutput: fine")
-    note(office, tool_input=bash, tool_response={"stdout": "", "interrupted": True})
-    note(office, tool_input=bash, tool_response={"backgroundTaskId": "b1"})
-    note(office, tool_input=bash, tool_response="no word of it")
-    note(office, tool_input=bash, hook_event_name="PostToolUseFailure", error="Exit code 2\nboom")
-    note(office, tool_input=bash, hook_event_name="PostToolUseFailure", error="killed")
-    note(office, tool_input=bash, hook_event_name="PreToolUse")
-    outcomes = [(status, ok) for _, status, ok in ended(office)]
-    assert outcomes == [
-        *((None, True), (3, False), (0, True), (0, True), (None, None), (None, None), (None, None)),
-        *((2, False), (None, False)),
-    ]
-    assert "secret" not in Path(session_files.record_path("s-1", "a1", office.location)).read_text()
+@cases
+def test_what_a_client_says_of_how_a_tool_ended_is_kept_and_nothing_is_made_up(
+    office: Team, event: dict[str, Any], told: list[tuple[int | None, bool | None]]
+) -> None:
+    note(office, tool_input={"command": "make"}, **event)
+    assert [(status, ok) for _, status, ok in ended(office)] == told
+    path = Path(session_files.record_path("s-1", "a1", office.location))
+    assert not told or "secret" not in path.read_text()
 
 
 def test_a_record_is_private_bounded_and_gone_after_a_while(office: Team) -> None:

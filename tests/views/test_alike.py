@@ -117,18 +117,8 @@ def test_blocked_time_counts_what_overlaps_once_for_its_agent() -> None:
     assert of["a1"].total == 5.0
 
 
-@pytest.mark.parametrize(
-    ("command", "subject", "came"),
-    [
-        ("ls -la", "ls -la", "exit 1"),
-        ("ls -la", "ls", ""),
-        ("ls", "ls -la", ""),
-        ("ls -la /srv/atlas", "ls -la /srv/at …", "exit 1"),
-        ("cd src\nrm a", safe_line("cd src\nrm a"), "exit 1"),
-        ("cd src\nrm a", "cd src", ""),
-    ],
-)
+@cases
 def test_what_came_of_a_call_is_told_of_that_call_alone(command: str, subject: str, came: str) -> None:
     approved = asked(1, "Bash", {"command": command})
-    why = {"user": "", "agent": "", "calls": [{"tool": "Bash", "subject": subject, "state": "exit 1"}]}
+    why = {"user": "", "agent": "", "calls": [{"tool": "Bash", "subject": safe_line(subject), "state": "exit 1"}]}
     assert outcome_of(approved, [asked(2, "Bash", {"command": "make"}, why=why)]) == came

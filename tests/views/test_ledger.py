@@ -18,7 +18,6 @@ from team_console.store.service.caller import Caller
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import Flag, RequestState
 
-from tests.equipment.cases import cases
 from tests.equipment.chronicle import LEAD, Chronicle, row
 from tests.equipment.counting import calls_of
 from tests.equipment.memory_team import MemoryTeam
@@ -39,37 +38,6 @@ def test_the_first_of_two_contradictory_verdicts_stands_wherever_the_file_lists_
         assert set(plan.flags) == {Flag.CONTRADICTORY, Flag.ANSWERED_TWICE}
         assert len(plan.answers) == 2
         story.messages.append(story.messages.pop(1))
-
-
-def with_trail() -> Chronicle:
-    """A team whose store keeps an audit trail that is still empty."""
-    return Chronicle(recorded=RecordedFacts())
-
-
-def rejected() -> Chronicle:
-    """A plan that the lead rejected, both on record."""
-    story = with_trail()
-    story.record(story.plan())
-    story.record(story.verdict(approve=False, content="Add tests"))
-    return story
-
-
-@cases
-def test_a_recorded_answer_that_was_edited_decides_as_it_was_written(changes: dict[str, object]) -> None:
-    story = rejected()
-    story.record(story.plan(request_id="plan-2", author="file-manager"))
-    story.change(story.messages[1], **changes)
-    found = row(story.view(), "plan-1")
-    assert (found.state, found.answered_by, found.reason) == ("rejected", LEAD, "Add tests")
-    assert row(story.view(), "plan-2").state == "open"
-
-
-def test_an_edited_answer_is_told_as_an_error_with_its_place() -> None:
-    story = rejected()
-    verdict = story.messages[1]
-    story.change(verdict, payload={**verdict.payload, "approve": True})
-    problems = [finding for finding in story.view().findings if finding.code == "ALTERED_VERDICT"]
-    assert [(problem.severity, problem.place) for problem in problems] == [("error", verdict.message_id)]
 
 
 _ASKED = 'BROWSER_REQUEST: {"request_id": "B-1", "operation": "open"}'
