@@ -12,8 +12,6 @@ from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 
-from tests.equipment.asking import refusal
-from tests.equipment.statements import execute
 from tests.equipment.teams import ids, make_message, put
 from tests.sql.conftest import SETTINGS, Open
 
@@ -32,19 +30,6 @@ def _fill(team: SqlTeam) -> None:
     put(team, make_message(1, to="architect"))
 
 
-@pytest.mark.parametrize("content", [b"", b"not a database, but long enough to be taken for one" * 40, b"\0" * 8192])
-def test_a_file_that_is_no_database_is_unreadable_and_not_empty(tmp_path: Path, opened: Open, content: bytes) -> None:
-    path = tmp_path / "notes.db"
-    path.write_bytes(content)
-    team = opened(str(path))
-    snapshot = team.snapshot()
-    assert snapshot.condition is Condition.UNREADABLE
-    assert str(path) in snapshot.problems[0].message
-    caught = refusal(put, team, make_message(1))
-    assert caught.code is Code.STORE_UNREADABLE
-    assert path.read_bytes() == content
-
-
 def test_a_full_disk_loses_nothing_and_says_so(file: Path, opened: Open) -> None:
     team = opened(str(file))
     _fill(team)
@@ -57,17 +42,6 @@ def test_a_full_disk_loses_nothing_and_says_so(file: Path, opened: Open) -> None
     assert "full" in caught.value.message
     assert ids(opened(str(file))) == [make_message(1).message_id]
     assert [line.action for line in team.audit()] == ["send"]
-
-
-def test_an_error_while_writing_leaves_everything_as_it_was(team: SqlTeam, place: str) -> None:
-    """The audit line is the last thing written; where it cannot be, nothing of the transaction stays."""
-    _fill(team)
-    execute(place, "ALTER TABLE team_console_audit RENAME COLUMN hash TO elsewhere")
-    with pytest.raises(TeamError):
-        put(team, make_message(2))
-    execute(place, "ALTER TABLE team_console_audit RENAME COLUMN elsewhere TO hash")
-    assert ids(team) == [make_message(1).message_id]
-    put(team, make_message(3))
 
 
 @pytest.mark.parametrize("read_only", [True, False])

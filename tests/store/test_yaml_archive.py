@@ -11,7 +11,7 @@ from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Team
 
 from tests.equipment.teams import make_message, put
-from tests.equipment.yaml_folder import open_yaml, queue_of, receive, states
+from tests.equipment.yaml_folder import open_yaml, receive, states
 
 NAME = "task-manager-archive.yaml"
 
@@ -49,20 +49,6 @@ def test_an_end_that_somebody_cut_off_stays_as_it_is_and_the_archive_is_gone_on_
         assert zeros or yaml.load(item.read_bytes(), Loader=yaml.CSafeLoader)["messages"]
 
 
-def test_a_changed_byte_in_the_middle_is_told_and_later_records_are_read(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    _archive(team, 1, 2, 3)
-    path = tmp_path / "archive" / NAME
-    data = path.read_bytes().replace(b"Summary of message number 2", b"Summary of message number 9")
-    path.write_bytes(data)
-    page = team.history()
-    assert [message.message_id for message in page.messages] == _ids(3, 2, 1)
-    assert [problem.code for problem in page.problems] == ["DAMAGED_ARCHIVE"]
-    assert NAME in page.problems[0].place
-    assert _ids(2)[0] in page.problems[0].message
-    assert path.read_bytes() == data
-
-
 def test_the_same_message_is_archived_once_for_each_agent(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     for _ in range(3):
@@ -94,19 +80,6 @@ def test_agents_whose_names_differ_in_case_only_do_not_share_an_archive(tmp_path
     names = [path.name.casefold() for path in (tmp_path / "archive").iterdir()]
     assert len(names) == len(set(names)) == 4
     assert [_history(team, agent=name) for name in ("dev", "DEV", "Ops", "ops")] == [_ids(n) for n in (1, 2, 3, 4)]
-
-
-def test_an_archive_of_another_program_is_kept_and_gone_on_with(tmp_path: Path) -> None:
-    folder = tmp_path / "archive"
-    folder.mkdir()
-    (folder / NAME).write_bytes(queue_of(make_message(1)))
-    (folder / "ceo-archive.yaml").write_bytes(b"messages: [{id: x, type: t, from: ceo, to: ceo}]\n")
-    team = open_yaml(tmp_path)
-    _archive(team, 1, 2)
-    _archive(team, 3, agent="ceo")
-    assert _history(team, agent="task-manager") == _ids(2, 1)
-    assert _history(team, agent="ceo") == [*_ids(3), "x"]
-    assert (folder / "ceo-archive-0001.yaml").read_bytes().startswith(b"messages: [{id: x")
 
 
 def test_a_message_leaves_the_queue_only_when_an_archive_holds_it(tmp_path: Path) -> None:
