@@ -7,8 +7,9 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -70,30 +71,23 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@every_page
-def test_every_command_it_shows_is_a_verb(page: str) -> None:
-    names = {verb.name for verb in VERBS}
-    for line in shown_commands(TEXTS[page]):
-        assert len(line) == 1 or any(word in names or word.startswith("-") for word in line[1:])
-
-
 PLACEHOLDERS = {"N": "1", "AGE": "2h", "SECONDS": "5", "LINE:TEXT": "1:x", "RULE": "push", "SHELL": "bash", "..": "mcp"}
 """What a reader would write in place of a word that an argument does not take as it is."""
 
 
-def parse(command: str) -> None:
+def parse(words: Sequence[str]) -> None:
     """Read a command as the program does; `TeamError` for an unknown verb or option, or where something is missing."""
-    alone = re.split(r" [<>|] ", command)[0]
-    words = [PLACEHOLDERS.get(word, word) for word in shlex.split(alone, comments=True)[1:]]
-    name, rest = split(words)
+    alone = takewhile(lambda word: word not in ("<", ">", ">>", "|"), words[1:])
+    name, rest = split([PLACEHOLDERS.get(word, word) for word in alone])
     with suppress(SystemExit):  # it prints its help
         parser_for(find_verb(name) if name else None).parse_args(rest)
 
 
 @every_page
-def test_every_command_in_a_line_of_text_can_be_typed(page: str) -> None:
-    for command in re.findall(r"`(team-console(?: [^`\[|&]+)?)`", TEXTS[page]):
-        parse(command)
+def test_every_command_in_a_block_or_in_a_line_of_text_can_be_typed(page: str) -> None:
+    in_lines = re.findall(r"`(team-console(?: [^`\[|&]+)?)`", TEXTS[page])
+    for words in (*shown_commands(TEXTS[page]), *map(shlex.split, in_lines)):
+        parse(words)
 
 
 def printed_commands() -> Iterator[tuple[Path, str]]:
@@ -116,15 +110,15 @@ def test_every_command_that_the_program_tells_can_be_typed() -> None:
     commands = [*printed_commands()]
     assert len(commands) > 40
     for _, command in commands:
-        parse(command.replace("member X", "member add"))
+        parse(shlex.split(command.replace("member X", "member add"), comments=True))
 
 
 @pytest.mark.parametrize("name", [verb.name for verb in VERBS if verb.group])
 def test_the_help_of_every_verb_has_an_example_that_can_be_typed(name: str) -> None:
-    commands = [line[line.index("team-console ") :] for line in examples(name)]
-    assert any(name in shlex.split(command, comments=True) for command in commands)
-    for command in commands:
-        parse(command)
+    commands = [shlex.split(line[line.index("team-console ") :], comments=True) for line in examples(name)]
+    assert any(name in words for words in commands)
+    for words in commands:
+        parse(words)
 
 
 def test_the_readme_stays_short() -> None:

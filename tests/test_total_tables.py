@@ -12,7 +12,6 @@ from team_console.console.cli.tools import SCHEMAS
 from team_console.store.model.message import Status
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import AgentState, DeliveryState, Flag, Need, RequestState, StoryState
-from team_console.widgets import signs
 
 from tests.equipment.cases import constant
 from tests.schemas import schemas
@@ -41,15 +40,6 @@ def test_every_table_of_states_has_every_state() -> None:
     lacking = {name for name, kind, table in tables() if not set(kind) <= set(table)}
     assert lacking == PARTIAL
     assert len([*tables()]) > len(PARTIAL) + 25
-
-
-SIGNS = {name: table for name, table in vars(signs).items() if name.isupper() and isinstance(table, Mapping)}
-
-
-@pytest.mark.parametrize("name", SIGNS)
-def test_every_state_has_a_sign(name: str) -> None:
-    kinds = {type(key) for key in SIGNS[name] if isinstance(key, enum.Enum)}
-    assert [member for kind in kinds for member in kind if member not in SIGNS[name]] == []
 
 
 @pytest.mark.parametrize("kind", [AgentState, DeliveryState, Need, RequestState, StoryState, Flag, RequestKind, Status])
