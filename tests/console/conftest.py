@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.service import asking, requests, sending
 from team_console.store.service.caller import Caller, Receipt
-from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.store.settings.team_config import Agent
 from team_console.widgets import form_gate
 from team_console.widgets.form import Form
 from team_console.widgets.form_gate import GatedPanel
@@ -34,6 +33,7 @@ from textual.widgets import Static
 
 from tests.equipment.idle_widgets import wait_for_widgets
 from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import team_of
 
 WAIT = 60.0
 _ROUNDS = 2
@@ -121,9 +121,8 @@ def clock() -> Clock:
 @pytest.fixture
 def team(clock: Clock) -> MemoryTeam:
     """Four agents under `ceo`; `task-manager` works in plan mode."""
-    agents = {name: Agent(name, plan_mode_required=name == AUTHOR) for name in (LEAD, *AGENTS)}
-    config = TeamConfig(name="sprint-42", lead=LEAD, agents=MappingProxyType(agents), declared=True)
-    return MemoryTeam(config=config, clock=clock)
+    agents = (Agent(name, plan_mode_required=name == AUTHOR) for name in (LEAD, *AGENTS))
+    return MemoryTeam(config=team_of(*agents), clock=clock)
 
 
 @dataclass

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 import pytest
 from team_console.console.cli.tools import key_rows
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.store.settings.team_config import Agent
 from team_console.widgets import signs
 from textual.color import Color
 
-from tests.console.conftest import LEAD, Clock, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import Clock, Desk, hand_in_plan, opened, verdicts
 from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import team_of
 
 MOST_KEYS_TO_KNOW, MOST_SIGNS = 46, 45
 MOST_KEYS_FOR_TWELVE = 70
@@ -93,9 +92,7 @@ async def test_a_long_plan_is_read_whole_and_decided_with_eight_keys(team: Memor
 @pytest.mark.anyio
 async def test_twelve_plans_read_to_the_end_and_decided_take_seventy_keys(clock: Clock) -> None:
     lengths = (67, 72, 80, 84, 85, 90, 96, 105, 118, 134, 160, 192)
-    agents = {name: Agent(name) for name in (LEAD, *(f"author-{number}" for number in range(12)))}
-    config = TeamConfig(name="atlas", lead=LEAD, agents=MappingProxyType(agents), declared=True)
-    team = MemoryTeam(config=config, clock=clock)
+    team = MemoryTeam(config=team_of(*(Agent(f"author-{number}") for number in range(12))), clock=clock)
     for number, lines in enumerate(lengths):
         author = Caller(team, f"author-{number}")
         requests.submit_plan(author, content=plan_of(lines), summary=f"Plan {number} of twelve to be read")

@@ -7,14 +7,13 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event
-from types import MappingProxyType
 from typing import Any
 
 import pytest
 from team_console.console.tui import background, decisions, evidence
 from team_console.store.service import asking, sending
 from team_console.store.service.caller import Caller
-from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.store.settings.team_config import Agent
 from team_console.store.views.evidence import Evidence
 from team_console.widgets.detail import Detail
 from team_console.widgets.many import Many
@@ -33,6 +32,7 @@ from tests.console.conftest import (
     verdicts,
 )
 from tests.equipment.memory_team import MemoryTeam
+from tests.equipment.teams import team_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -128,9 +128,7 @@ class SlowShelf(MemoryTeam):
 
 @pytest.fixture
 def cache(clock: Clock) -> SlowShelf:
-    agents = {name: Agent(name, plan_mode_required=name == AUTHOR) for name in (LEAD, AUTHOR)}
-    config = TeamConfig(lead=LEAD, agents=MappingProxyType(agents), declared=True)
-    team = SlowShelf(config=config, clock=clock)
+    team = SlowShelf(config=team_of(Agent(AUTHOR, plan_mode_required=True)), clock=clock)
     team.gate = threading.Event()
     return team
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from string import Template
-from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -16,17 +15,17 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, new_record
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.relations import fact_of
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import RequestRow, RosterRow, View
 
 from tests.equipment.cases import constant
+from tests.equipment.memory_team import put_on_record
+from tests.equipment.teams import team_of
 
 START = datetime(2026, 2, 24, 10, 0, 0, tzinfo=UTC)
 LEAD = "ceo"
 AGENTS = (
-    Agent(LEAD, role="master"),
     Agent("task-manager", plan_mode_required=True),
     Agent("file-manager"),
     Agent("scrum-master", role="resident"),
@@ -35,10 +34,9 @@ AGENTS = (
 )
 
 
-def settings(*, declared: bool = True, agents: Iterable[Agent] = AGENTS, **more: Any) -> TeamConfig:
+def settings(**more: Any) -> TeamConfig:
     """A team led by `ceo`."""
-    members = MappingProxyType({item.name: item for item in agents})
-    return TeamConfig(name="sprint-42", lead=LEAD, agents=members, declared=declared, **more)
+    return team_of(*AGENTS, **more)
 
 
 def snapshot_of(
@@ -77,10 +75,7 @@ class Chronicle:
         self.recorded = self.recorded if self.recorded is not None else RecordedFacts()
         self.line += 1
         for message in messages:
-            raw = json.dumps(dict(message.record)).encode()
-            fact = fact_of(raw, message.record, line=self.line, at=self.now, by_desk=by_desk, in_time=by_desk)
-            if fact is not None:
-                self.recorded.add(fact)
+            put_on_record(self.recorded, message, line=self.line, at=self.now, by_desk=by_desk)
 
     def wait(self, seconds: float) -> None:
         """Let time pass."""

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile, mkdtemp
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import pytest
 
@@ -103,8 +103,7 @@ def started(*arguments: str, folder: Path, environment: Mapping[str, str], **opt
     return subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=environment, **options)
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What a command line left behind."""
 
     status: int

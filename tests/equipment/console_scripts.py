@@ -40,7 +40,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from fnmatch import fnmatch
 from string import Template
-from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -136,9 +135,7 @@ class ConsoleScript:
             given = {**envelope, "payload": payload, **yaml.safe_load(rest)}
             self.team._state.messages += (new_record(**given),)
         elif verb == "member":
-            config = self.team.config()
-            agents = MappingProxyType({**config.agents, name: Agent(name, value or "member")})
-            self.team._config = replace(config, agents=agents)
+            self.team.set_member(Agent(name, value or "member"))
         elif verb == "lead":
             self.team._config = replace(self.team.config(), lead=name)
         elif verb == "editor":

@@ -9,8 +9,10 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from team_console.store.contract.team import (
     Attendance,
     AuditLine,
@@ -33,7 +35,7 @@ from team_console.store.protocol.relations import fact_of
 from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.in_force import InForce
 from team_console.store.settings.settings_file import parse_settings
-from team_console.store.settings.team_config import TeamConfig
+from team_console.store.settings.team_config import Agent, TeamConfig
 
 
 class _State(Struct):
@@ -49,6 +51,16 @@ class _State(Struct):
 def _is_older(message: Message, moment: datetime) -> bool:
     created = message.created_at
     return created is not None and created < moment
+
+
+def put_on_record(
+    recorded: RecordedFacts | None, message: Message, *, line: int, at: datetime, by_desk: bool = True
+) -> None:
+    """Put a message on the trail of a team that keeps one, as it is now."""
+    raw = json.dumps(dict(message.record)).encode()
+    fact = fact_of(raw, message.record, line=line, at=at, by_desk=by_desk, in_time=by_desk)
+    if fact is not None and recorded is not None:
+        recorded.add(fact)
 
 
 class _Transaction(Transaction):
@@ -183,6 +195,11 @@ class MemoryTeam(Team):
                 seen = self._state.revision
                 yield WatchHint(WatchState.LIVE)
 
+    def set_member(self, agent: Agent) -> None:
+        """Have this on the roster, in place of who has its name."""
+        agents = {**self._config.agents, agent.name: agent}
+        self._config = replace(self._config, agents=MappingProxyType(agents))
+
     def _commit(self, changes: Changes, actor: str) -> None:
         state = self._state
         for agent, message in changes.archived:
@@ -194,12 +211,8 @@ class MemoryTeam(Team):
             state.audit.append(AuditLine(len(state.audit) + 1, to_text(self.clock()), actor, action, facts))
             if self.recorded is not None:
                 self.recorded.take_on_record(len(state.audit), action, facts, self.clock())
-        recorded = self.recorded
-        for message in changes.added.values() if recorded is not None else ():
-            raw, seq, at = json.dumps(dict(message.record)).encode(), len(state.audit), self.clock()
-            fact = fact_of(raw, message.record, line=seq, at=at, by_desk=True, in_time=True)
-            if fact is not None and recorded is not None:
-                recorded.add(fact)
+        for message in changes.added.values() if self.recorded is not None else ():
+            put_on_record(self.recorded, message, line=len(state.audit), at=self.clock())
         if changes.settings is not None:
             self._config = parse_settings(changes.settings.encode(), Path("settings"))
         state.messages = changes.apply(state.messages)

@@ -35,10 +35,11 @@ class FakeClock:
         self.now += timedelta(seconds=seconds)
 
 
-def team_of(*members: Agent, name: str = "sprint-42") -> TeamConfig:
-    """The settings of a team of these members, led by `ceo`."""
+def team_of(*members: Agent, **more: Any) -> TeamConfig:
+    """The settings of a team of these members, led by `ceo`, and further ones."""
     agents = {agent.name: agent for agent in (Agent("ceo", role="master"), *members)}
-    return TeamConfig(name=name, lead="ceo", agents=MappingProxyType(agents), declared=True)
+    given = {"name": "sprint-42", "lead": "ceo", "declared": True, **more}
+    return TeamConfig(**given, agents=MappingProxyType(agents))
 
 
 def config() -> TeamConfig:

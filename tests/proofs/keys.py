@@ -25,10 +25,12 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import SHOWN_BY
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
+from team_console.store.settings.team_config import Agent
 from team_console.store.views.projection import view_of
 
 from tests.equipment.cases import constant
 from tests.equipment.pressed_keys import ESCAPE
+from tests.equipment.teams import made_at, team_of
 from tests.equipment.terminal import Terminal, console
 
 LEAD, PLANS, OTHERS = "ceo", 12, 3
@@ -182,10 +184,8 @@ def _seconds(text: str) -> float:
 def prove(count: int, seed: int, folder: Path, only: str) -> Iterator[str]:
     """Press so many random keys; yield each decision on what the terminal did not hold, then the last keys."""
     chance = random.Random(seed)
-    agents = ", ".join(f"dev-{number}" for number in range(PLANS))
-    (folder / "messenger-config.yaml").write_text(f"name: s\nlead: {LEAD}\nagents: [{agents}]\n", encoding="utf-8")
-    (folder / "message-queue.yaml").write_text("messages: []\n", encoding="utf-8")
-    team = open_team(str(folder))
+    agents = (Agent(f"dev-{number}") for number in range(PLANS))
+    team = open_team(made_at(str(folder), team_of(*agents, name="s")))
     askers, held, told = Askers(team, chance), Held(), 0
     askers.ask()
     env = {name: str(folder / "own" / name.lower()) for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME")}

@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
 from team_console.store.service.caller import Caller
-from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.store.settings.team_config import Agent
 
 from tests.equipment.memory_team import MemoryTeam
-from tests.equipment.teams import FakeClock
+from tests.equipment.teams import FakeClock, team_of
 
 TAKE = """
 import json, pathlib, sys
@@ -45,16 +44,8 @@ def taken(folder: Path) -> list[str]:
 
 @pytest.fixture
 def team(clock: FakeClock, folder: Path) -> MemoryTeam:
-    agents = [
-        Agent("ceo", role="master"),
-        Agent("architect"),
-        Agent("code_developer"),
-        Agent("runner", deliver=(sys.executable, "-S", "-c", TAKE, str(folder))),
-    ]
-    settings = TeamConfig(
-        name="router", lead="ceo", agents=MappingProxyType({agent.name: agent for agent in agents}), declared=True
-    )
-    return MemoryTeam(config=settings, clock=clock)
+    runner = Agent("runner", deliver=(sys.executable, "-S", "-c", TAKE, str(folder)))
+    return MemoryTeam(config=team_of(Agent("architect"), Agent("code_developer"), runner, name="router"), clock=clock)
 
 
 @pytest.fixture

@@ -13,11 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from team_console.store.model.clock import to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
@@ -49,11 +47,6 @@ def _states(team: MemoryTeam) -> list[str]:
     return [message.status for message in team.snapshot().messages]
 
 
-def _set_agent(team: MemoryTeam, agent: Agent) -> None:
-    agents = {**team.config().agents, agent.name: agent}
-    team._config = replace(team.config(), agents=MappingProxyType(agents))
-
-
 def test_a_failing_command_is_tried_at_0_30_60_and_120_seconds_and_then_given_up(
     team: MemoryTeam, caller: Caller, folder: Path, clock: FakeClock
 ) -> None:
@@ -83,7 +76,7 @@ def test_a_command_that_hangs_is_ended_with_everything_it_started(
     team: MemoryTeam, caller: Caller, folder: Path
 ) -> None:
     program = ("sh", "-c", f'echo loading; sleep 600 & echo $! > "{folder}/child"; wait')
-    _set_agent(team, Agent("runner", deliver=program, deliver_timeout=1.0))
+    team.set_member(Agent("runner", deliver=program, deliver_timeout=1.0))
     put(team, make_message(1, to="runner").with_changes(max_retries=0))
     deliver(caller)
     assert _states(team) == ["failed"]
@@ -95,7 +88,7 @@ def test_a_command_that_hangs_is_ended_with_everything_it_started(
 def test_the_lock_is_free_while_a_command_runs(team: MemoryTeam, caller: Caller, folder: Path) -> None:
     gate = folder / "gate"
     script = f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.005)"
-    _set_agent(team, Agent("runner", deliver=(sys.executable, "-S", "-c", script)))
+    team.set_member(Agent("runner", deliver=(sys.executable, "-S", "-c", script)))
     put(team, make_message(1, to="runner"))
     router = threading.Thread(target=deliver, args=(caller,))
     router.start()
@@ -125,7 +118,7 @@ def test_a_claim_that_ran_out_for_the_fourth_time_is_a_dead_letter(
 def test_an_outcome_that_comes_too_late_overrules_nobody(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     """The command takes the message away from the router before it ends, as a second router would after the lease."""
     put(team, make_message(1, to="runner"))
-    _set_agent(team, Agent("runner", deliver=("true",)))
+    team.set_member(Agent("runner", deliver=("true",)))
     original = team.transaction
     entered = []
 

@@ -9,8 +9,7 @@ import ast
 import copy
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.equipment.command_line import ROOT
 
@@ -19,8 +18,7 @@ Off = Callable[[ast.AST], ast.AST]
 _MARK = re.compile(r"#[^#\n]*\bguard: ([a-z0-9-]+)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """How a marked statement is switched off, and node ids of tests that must fail then, each of them."""
 
     off: Off
