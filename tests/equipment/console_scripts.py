@@ -239,13 +239,17 @@ class ConsoleScript:
             await self.desk.until(lambda: self._number(what) == int(wanted), f"{line}: {expected}")
             assert self._number(what) == int(wanted), (line, expected)
         elif expected.startswith("last "):
-            exactly = " ~ " not in expected
-            path, _, value = expected[5:].partition(": " if exactly else " ~ ")
-            found = found_at(self.team.snapshot().messages[-1].record, path.split("."))
-            text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
-            assert (text == value) if exactly else (value in text), (line, expected, text)
+            await self.desk.until(lambda: self._is_last(expected.removeprefix("last ")), f"{line}: {expected}")
         else:
             await self.desk.until(lambda: self._stands(words, place), f"{line}: {expected}")
+
+    def _is_last(self, expected: str) -> bool:
+        """Whether the newest message is as a line says."""
+        exactly = " ~ " not in expected
+        path, _, value = expected.partition(": " if exactly else " ~ ")
+        found = [found_at(message.record, path.split(".")) for message in self.team.snapshot().messages[-1:]]
+        texts = [each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in found]
+        return any(text == value if exactly else value in text for text in texts)
 
     def _stands(self, words: str, place: str) -> bool:
         """Whether words stand at a place; where they have ` ... ` between them, one after the other."""
