@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack, closing, suppress
+from datetime import datetime
 from functools import partial
 from time import monotonic
 from typing import Any, ClassVar
@@ -63,7 +64,7 @@ class ConsoleApp(ContainedApp[int]):
         super().__init__(ansi_color=native_colours())
         self.team, self.reader = team, reader or StoreReader(team, me)
         team.look_wait = LOCK_WAIT
-        self._key_at = 0.0
+        self._key_at: tuple[float, datetime] | None = None
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
         checked = load_preferences(usual_keys())
@@ -168,10 +169,15 @@ class ConsoleApp(ContainedApp[int]):
         if not self._keys.takes(event):
             await super().on_event(event)
             return
-        moment = monotonic()
-        if self._key_at and moment - self._key_at > IDLE:
-            self.main.absence.came_back(moment - self._key_at)
-        self._key_at = moment
+        moment, now = monotonic(), self.team.clock()
+        if self._key_at is not None:
+            before, then = self._key_at
+            # The one clock stands still while the machine sleeps, the other may be set back.
+            # guard: sleep-is-absence
+            away = max(moment - before, (now - then).total_seconds())
+            if away > IDLE:
+                self.main.absence.came_back(away)
+        self._key_at = moment, now
         await self._keys.take(event)
 
     def keep_typed(self) -> None:
