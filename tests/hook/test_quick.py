@@ -99,9 +99,6 @@ def test_a_change_that_a_file_cannot_show_yet_is_looked_for(client: Client, offi
     assert "msgspec" not in loaded(client, PROMPT)
 
 
-SENT = ("send", "--to", "alice", "--summary", "Stop using the old loader", "--content", "x", "--priority", "high")
-
-
 def test_what_others_did_without_the_lock_is_looked_at(client: Client, office: CommandLine) -> None:
     client.tell("claude: SessionStart")
     queue = office.folder / "message-queue.yaml"

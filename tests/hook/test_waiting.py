@@ -1,4 +1,4 @@
-"""A request waits for the human as long as that makes sense, silence is never a no, and mail wakes who rests."""
+"""What a hook waits for: a human who comes back, a session that rests, a client that is there and reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mail reaches agents that do not ask: delivered when handed to the client, read when it goes on, and never twice."""
+"""What the client denied and the human allowed passes once, and for as long as the offer stands."""
 
 from __future__ import annotations
 
@@ -19,14 +19,6 @@ from tests.hook.conftest import Client, session_files
 pytestmark = pytest.mark.slow
 
 STOP, USED = "claude: Stop", "claude: PostToolUse Bash"
-
-
-def write(office: CommandLine, words: str, *more: str) -> None:
-    office.ok("send --to alice --summary", words, "--content", f"{words}.", *more)
-
-
-def statuses(office: CommandLine, name: str = "alice") -> list[str]:
-    return [message["status"] for message in office.ok("inbox", name, "--json").json["messages"]]
 
 
 DENIED: dict[str, Any] = {
