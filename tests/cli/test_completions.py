@@ -101,10 +101,3 @@ def test_a_shell_completes(name: str, program: Path, team: CommandLine, request_
     )
     assert done.stderr == ""
     assert done.stdout.split() == ["--summary", tail if name == "bash" else "copy.db"]
-
-
-def test_words_that_could_break_a_shell_are_not_offered(team: CommandLine) -> None:
-    entry = '- {{message_id: "{}", type: escalate, from: file-manager, to: ceo, payload: {{issue: x}}}}\n'
-    text = "".join(map(entry.format, ("m 1", "$(reboot)", "m3")))
-    (team.folder / "message-queue.yaml").write_text(f"messages:\n{text}")
-    assert team.ok("_complete -- approve ''").out.split() == ["m3", "x"]
