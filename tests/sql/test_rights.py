@@ -18,7 +18,8 @@ from tests.sql.conftest import SETTINGS, Open
 pytestmark = pytest.mark.slow
 
 
-def test_an_agent_is_told_by_mcp_that_rows_may_be_hidden(postgres: str, opened: Open) -> None:
+@pytest.mark.parametrize(("table", "count"), [("agent_message", 0), ("team_console_archive", 1)])
+def test_an_agent_is_told_by_mcp_that_rows_may_be_hidden(postgres: str, opened: Open, table: str, count: int) -> None:
     create_database(postgres, SETTINGS)
     insert(postgres, "msg-001")
     role = postgres.rpartition("/")[2]
@@ -26,12 +27,12 @@ def test_an_agent_is_told_by_mcp_that_rows_may_be_hidden(postgres: str, opened: 
         postgres,
         f"CREATE USER {role}",
         f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}",
-        "ALTER TABLE agent_message ENABLE ROW LEVEL SECURITY",
+        f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY",
     )
     caller = Caller(opened(postgres.replace("//postgres@", f"//{role}@")), "code_developer")
-    told = mails_result(caller, received=inbox.receive(caller, agent="code_developer"))
-    assert told["count"] == 0
-    assert ["row security" in warning for warning in told["warnings"]] == [True]
+    told = mails_result(caller, received=inbox.receive(caller, agent="code_developer", mark_read=False))
+    assert told["count"] == count
+    assert {"row security" in warning for warning in told["warnings"]} == {True}
 
 
 def test_agents_that_all_write_first_to_a_database_of_others_are_all_served(postgres: str, opened: Open) -> None:

@@ -93,7 +93,7 @@ class Relation(Struct, frozen=True):
     Attributes:
         name: As it is spelled in the database.
         source: The table behind a view, as far as it is known; None for a table.
-        hides_rows: Whether policies of the database decide which of its rows this role sees.
+        hides_rows: Whether policies of the database decide which of its rows, or of ours beside it, this role sees.
         heir: A table that inherits from it, as part of a statement; its rows are read with those of the table, and
             their ids need not be unique.
         place: What numbers its rows about as they came, as part of a statement; empty where nothing does.

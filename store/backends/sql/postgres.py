@@ -69,7 +69,10 @@ SELECT relname::text, relkind::text, (
     SELECT min(source.relname::text) FROM pg_rewrite JOIN pg_depend ON pg_depend.objid = pg_rewrite.oid
     JOIN pg_class AS source ON source.oid = pg_depend.refobjid
     WHERE pg_rewrite.ev_class = pg_class.oid AND source.oid <> pg_class.oid
-), row_security_active(pg_class.oid), (
+), row_security_active(pg_class.oid) OR EXISTS (
+    SELECT FROM pg_class AS ours WHERE left(ours.relname::text, 13) = 'team_console_' AND ours.relkind = 'r'
+    AND pg_table_is_visible(ours.oid) AND row_security_active(ours.oid)
+), (
     SELECT min(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = pg_class.oid AND relkind = 'r'
 ), relkind = 'r' AND has_table_privilege(pg_class.oid, 'SELECT')
 FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace

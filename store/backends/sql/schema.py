@@ -206,7 +206,8 @@ _ROWS_HIDDEN = Problem(
     ROWS_HIDDEN,
     "warning",
     MESSAGES,
-    f"row security lets this role see only some rows of {MESSAGES}, so messages that wait may be hidden",
+    f"row security lets this role see only some rows of {MESSAGES} or of tables of team-console, so messages that "
+    "wait, history and what is on record may be hidden",
     "Connect as a role that sees all rows, or let its owner run: ALTER ROLE ... BYPASSRLS;",
 )
 
