@@ -7,6 +7,7 @@ import threading
 import pytest
 from team_console.console.mcp.results import mails_result
 from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.sql.schema import OURS
 from team_console.store.model.errors import TeamError
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller, Received
@@ -33,6 +34,22 @@ def test_an_agent_is_told_by_mcp_that_rows_may_be_hidden(postgres: str, opened: 
     told = mails_result(caller, received=inbox.receive(caller, agent="code_developer", mark_read=False))
     assert told["count"] == count
     assert {"row security" in warning for warning in told["warnings"]} == {True}
+
+
+@pytest.mark.parametrize("table", ["agent_message", "team_console_archive", "team_console_audit"])
+def test_tables_of_two_teams_that_a_search_path_mixes_are_told(postgres: str, opened: Open, table: str) -> None:
+    create_database(postgres, SETTINGS)
+    insert(postgres, "msg-001")
+    name = postgres.rpartition("/")[2]
+    execute(postgres, "CREATE SCHEMA other", f"CREATE TABLE other.{table} (LIKE public.{table} INCLUDING ALL)")
+    assert opened(postgres).snapshot().doubt is None
+    execute(postgres, f"ALTER DATABASE {name} SET search_path = other, public")
+    doubt = opened(postgres).snapshot().doubt
+    assert doubt is not None
+    assert f"other.{table} and not public.{table}" in doubt.message
+    for one in (*OURS, "agent_message"):
+        execute(postgres, f"CREATE TABLE IF NOT EXISTS other.{one} (LIKE public.{one} INCLUDING ALL)")
+    assert opened(postgres).snapshot().doubt is None
 
 
 def test_agents_that_all_write_first_to_a_database_of_others_are_all_served(postgres: str, opened: Open) -> None:

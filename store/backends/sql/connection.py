@@ -97,6 +97,8 @@ class Relation(Struct, frozen=True):
         heir: A table that inherits from it, as part of a statement; its rows are read with those of the table, and
             their ids need not be unique.
         place: What numbers its rows about as they came, as part of a statement; empty where nothing does.
+        mixed: Which table is used and which other of its name is not, where tables of two teams are used as one; empty
+            where they are not.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Relation(Struct, frozen=True):
     hides_rows: bool = False
     heir: str | None = None
     place: str = ""
+    mixed: str = ""
 
 
 class Meddler(NamedTuple):

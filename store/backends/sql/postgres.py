@@ -74,7 +74,17 @@ SELECT relname::text, relkind::text, (
     AND pg_table_is_visible(ours.oid) AND row_security_active(ours.oid)
 ), (
     SELECT min(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = pg_class.oid AND relkind = 'r'
-), relkind = 'r' AND has_table_privilege(pg_class.oid, 'SELECT')
+), relkind = 'r' AND has_table_privilege(pg_class.oid, 'SELECT'), (
+    WITH teams AS (
+        SELECT one.relname, home.nspname, pg_table_is_visible(one.oid) AS is_used
+        FROM pg_class AS one JOIN pg_namespace AS home ON home.oid = one.relnamespace
+        WHERE (one.relname = pg_class.relname OR left(one.relname::text, 13) = 'team_console_')
+        AND one.relkind IN ('r', 'p') AND home.nspname = ANY (current_schemas(false))
+    )
+    SELECT min(used.nspname || '.' || used.relname || ' and not ' || other.nspname || '.' || other.relname)
+    FROM teams AS used JOIN teams AS other USING (relname)
+    WHERE used.is_used AND NOT other.is_used AND EXISTS (SELECT FROM teams WHERE is_used AND nspname <> used.nspname)
+)
 FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace
 WHERE lower(relname::text) = :name AND relkind IN ('r', 'p', 'v', 'm', 'f') AND relpersistence <> 't'
 AND nspname <> 'pg_catalog' AND pg_table_is_visible(pg_class.oid)
@@ -161,7 +171,8 @@ class PostgresConnection(Connection):
         if found is None:
             return None
         place = _PLACE.format(sql_name(found[0])) if found[5] else ""
-        return Relation(found[0], None if found[1] in ("r", "p") else found[2] or "", found[3], found[4], place)
+        source = None if found[1] in ("r", "p") else found[2] or ""
+        return Relation(found[0], source, found[3], found[4], place, found[6] or "")
 
     def references(self, table: str) -> list[tuple[str, str]]:
         """See `Connection.references`: the server names the table."""

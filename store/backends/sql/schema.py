@@ -247,6 +247,7 @@ class Shape(Struct, frozen=True):
         words: The only statuses the column can hold, of an enumeration; None for any other type.
         refused: Statuses that the table was seen to refuse, as by a CHECK.
         hides_rows: Whether this role sees only the rows that policies of the database let it see.
+        mixed: See `Relation.mixed`.
         is_group: The condition for rows that are for several, in words that both databases take for an index.
         place: See `Relation.place`.
     """
@@ -262,6 +263,7 @@ class Shape(Struct, frozen=True):
     words: frozenset[str] | None = None
     refused: AbstractSet[str] = frozenset()
     hides_rows: bool = False
+    mixed: str = ""
     is_group: str = _is_group("recipient")
     place: str = ""
 
@@ -322,7 +324,15 @@ class Shape(Struct, frozen=True):
         """Return findings on the table as it was made."""
         # guard: hidden-rows-not-empty
         hidden = (_ROWS_HIDDEN,) if self.hides_rows else ()
-        return (*hidden, *self._numeric_times())
+        return (*hidden, *self._mixed_teams(), *self._numeric_times())
+
+    def _mixed_teams(self) -> tuple[Problem, ...]:
+        # guard: tables-of-two-teams-told
+        if not self.mixed:
+            return ()
+        text = f"tables of two teams are used as one: {self.mixed}; messages and history of either may be hidden"
+        hint = "Name one schema in the search_path of the role, the database or the address."
+        return (Problem(ROWS_HIDDEN, "warning", MESSAGES, text, hint),)
 
     def _numeric_times(self) -> tuple[Problem, ...]:
         if not self.numeric_moments:
@@ -478,6 +488,7 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
         words=columns["status"].words,
         refused=refused,
         hides_rows=relation.hides_rows,
+        mixed=relation.mixed,
         is_group=_is_group(recipient),
         place=relation.place,
     )
