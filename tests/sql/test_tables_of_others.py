@@ -255,6 +255,21 @@ def _swallow(place: str, table: str) -> None:
         execute(place, f"CREATE TRIGGER swallow BEFORE INSERT ON {table} BEGIN SELECT raise(IGNORE); END")
 
 
+@pytest.mark.parametrize("policy", ["REPLACE", "IGNORE", "ROLLBACK"])
+def test_no_new_message_takes_away_another(tmp_path: Path, opened: Open, clock: FakeClock, policy: str) -> None:
+    place = str(tmp_path / "others.db")
+    rule = f"UNIQUE (sender, recipient) ON CONFLICT {policy}"
+    execute(
+        place, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in COLUMNS.items())}, {rule})"
+    )
+    caller = Caller(opened(place, clock=clock), "ceo")
+    first = send(caller, to="architect", summary="Five words are in here", content="Hello").messages[0]
+    with pytest.raises(TeamError) as caught:
+        send(caller, to="architect", summary="Five words are in here", content="Again")
+    assert caught.value.code is Code.STORE_FAILED
+    assert [message.message_id for message in caller.team.snapshot().messages] == [first.message_id]
+
+
 def _reword(place: str, table: str, column: str) -> None:
     """Let a trigger change what each row says that is added to a table, without an error."""
     if "://" in place:

@@ -60,6 +60,7 @@ SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :table
 AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(:table) WHERE lower(name) = 'rowid')
 """
 _BEHIND = re.compile(r'\bFROM\s+"?(?P<name>\w+)', re.IGNORECASE)
+_RESOLVES = re.compile(r"\bON\s+CONFLICT\b", re.IGNORECASE)
 _REFERENCES = """
 SELECT child.name, key."from" FROM sqlite_master AS child, pragma_foreign_key_list(child.name) AS key
 WHERE child.type = 'table' AND lower(key."table") = :table AND key.on_delete IN ('NO ACTION', 'RESTRICT')
@@ -77,6 +78,8 @@ class SqliteConnection(Connection):
     is_strict = False
     blob = "BLOB"
     is_kept = False
+    _resolves = ""
+    """The table that was last asked for where it resolves conflicts by itself: a new row would take another away."""
 
     @property
     def is_idle(self) -> bool:
@@ -109,9 +112,20 @@ class SqliteConnection(Connection):
         found = self.first(_RELATION, {"name": name})
         if found is None:
             return None
+        # guard: no-row-replaced-by-another
+        self._resolves = name if _RESOLVES.search(str(found[2])) else ""
         source = _BEHIND.search(str(found[2])) if found[1] == "view" else None
         behind = source["name"] if source else ""
         return Relation(found[0], None if found[1] == "table" else behind, place=self._place(found[0]))
+
+    def _spelt(self, statement: str) -> str:
+        """Let a conflict end the statement. Not everywhere: what triggers do would be resolved in this way, too."""
+        if self._resolves:
+            for verb, into in (("INSERT", " INTO "), ("UPDATE", " ")):
+                statement = statement.replace(
+                    f"{verb}{into}{self._resolves} ", f"{verb} OR ABORT{into}{self._resolves} "
+                )
+        return statement
 
     def _place(self, table: str) -> str:
         """Return the number of a row: a view has none, nor has a table that is kept by its key."""
