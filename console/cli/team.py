@@ -23,6 +23,7 @@ from team_console.store.backends.open import (
     PROJECT_CONFIG,
     PROJECT_QUEUE,
     QUEUE_NAME,
+    nearest_team,
     open_team,
 )
 from team_console.store.backends.sql.open import create_database
@@ -116,9 +117,19 @@ def do_init(call: Call) -> int:
     call.show(
         made,
         f"made team {name} in {shown}: {lead} leads {', '.join(members[1:]) or 'nobody yet'}",
-        f"open it with: team-console -t {shown}",
+        f"open it with: team-console{'' if _is_found_from_here(shown) else f' -t {shown}'}",
     )
     return 0
+
+
+def _is_found_from_here(location: str) -> bool:
+    """Return whether a command without `-t` opens the team at `location` from the current folder."""
+    if os.environ.get("TEAM_CONSOLE_TEAM"):
+        return False
+    try:
+        return nearest_team(absolute(".").resolve()) == absolute(location).resolve()
+    except TeamError:
+        return False
 
 
 def _place(given: str | None, team: str | None) -> str:

@@ -36,6 +36,7 @@ _NOTICED = {
     WatchState.POLLING: (POLLING, "looked for now and then"),
     WatchState.STALLED: (STALE, "not noticed"),
 }
+_KEPT = {"yaml": "Kept in files of YAML.", "sql": "Kept in a database."}
 _SETTINGS = "settings"
 _MANY = 3
 """Findings of one kind from which on they are one row."""
@@ -278,7 +279,8 @@ class HealthListing(Listing[Row]):
         if at is not None and at <= self.now:  # later than now it is where a clock was set back
             changed = f" · changed {ago(at, self.now)}"
         number = counted(len(snapshot.messages), "message")
-        return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\nKept as {self.cache.team.kind}.")
+        kept = _KEPT.get(self.cache.team.kind, "Kept by another program.")
+        return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\n{kept}")
 
     def _lock(self) -> Vital:
         truth = truth_of(self.situation, self.now)
