@@ -26,7 +26,7 @@ from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
 from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, for_psycopg, sql_name
 from team_console.store.backends.sql.history import AuditRow
-from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES, POLICY, Shape
+from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES, OURS, POLICY, Shape
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
@@ -64,13 +64,14 @@ WHERE relname::text = :table AND relkind IN ('r', 'p', 'f', 'v', 'm') AND pg_tab
 AND attnum > 0 AND NOT attisdropped ORDER BY attnum
 """
 
-_RELATION = """
+_OURS = ", ".join(f"'{name}'" for name in sorted(OURS))
+_RELATION = f"""
 SELECT relname::text, relkind::text, (
     SELECT min(source.relname::text) FROM pg_rewrite JOIN pg_depend ON pg_depend.objid = pg_rewrite.oid
     JOIN pg_class AS source ON source.oid = pg_depend.refobjid
     WHERE pg_rewrite.ev_class = pg_class.oid AND source.oid <> pg_class.oid
 ), row_security_active(pg_class.oid) OR EXISTS (
-    SELECT FROM pg_class AS ours WHERE left(ours.relname::text, 13) = 'team_console_' AND ours.relkind = 'r'
+    SELECT FROM pg_class AS ours WHERE ours.relname IN ({_OURS}) AND ours.relkind = 'r'
     AND pg_table_is_visible(ours.oid) AND row_security_active(ours.oid)
 ), (
     SELECT min(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = pg_class.oid AND relkind = 'r'
@@ -78,7 +79,7 @@ SELECT relname::text, relkind::text, (
     WITH teams AS (
         SELECT one.relname, home.nspname, pg_table_is_visible(one.oid) AS is_used
         FROM pg_class AS one JOIN pg_namespace AS home ON home.oid = one.relnamespace
-        WHERE (one.relname = pg_class.relname OR left(one.relname::text, 13) = 'team_console_')
+        WHERE one.relname IN (pg_class.relname, {_OURS})
         AND one.relkind IN ('r', 'p') AND home.nspname = ANY (current_schemas(false))
     )
     SELECT min(used.nspname || '.' || used.relname || ' and not ' || other.nspname || '.' || other.relname)
