@@ -385,7 +385,7 @@ class SqlTransaction(Transaction):
             row = {"agent": agent, "message_id": message.message_id, "pushed_at": at, "record": record}
             # guard: push-into-ours-looked-at
             if not self._insert_once(INBOX, {"n": self._number(), **row}, "agent", "message_id", says="record"):
-                failed[message.message_id] = f"{INBOX} does not keep it as it is written"
+                failed[message.message_id] = f"{INBOX} does not keep it, or has another message of its id"
         if failed:
             raise RefusedRowsError({}, failed)
 
@@ -437,6 +437,9 @@ class SqlTransaction(Transaction):
 
         if is_there():
             return True
+        # guard: id-pushed-before-stops-no-other
+        if into in (INBOX, ATTACHMENTS) and self.connection.first(known, row) is not None:
+            return False  # these tables have one row of a key, and a second one would end the whole transaction
         # guard: pushed-row-looked-at
         return self._insert(into, [row]) > 0 and is_there()
 
@@ -455,6 +458,13 @@ class SqlTransaction(Transaction):
 
 class _Unkept(Exception):
     """A row is not there as it was written."""
+
+
+def _tells_of(line: bytes, message: Message) -> bool:
+    """Return whether a line of an inbox file tells of this very message: ids are used again, and files shared."""
+    told = as_json(line)
+    same = ("message_id", "from", "created", "payload")
+    return isinstance(told, dict) and all(told.get(key) == message.record.get(key) for key in same)
 
 
 def _not_kept(table: str) -> TeamError:
@@ -482,7 +492,9 @@ def append_once(path: Path, message: Message) -> None:
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(path, flags, 0o600), "r+b", buffering=0) as file:
         told = file.read()
-        if f'"message_id":{dump(message.message_id)}'.encode() in told:
+        named = dump(message.message_id).encode()
+        # guard: another-message-of-the-id-appended
+        if any(named in line and _tells_of(line, message) for line in told.splitlines()):
             return
         torn = b"\n" if told and not told.endswith(b"\n") else b""
         file.write(torn + dump(dict(message.record)).encode() + b"\n")
