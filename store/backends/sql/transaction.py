@@ -49,7 +49,7 @@ from team_console.store.backends.sql.window import TELLING_KINDS, is_large
 from team_console.store.contract.transaction import Changes, RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import ENVELOPE_KEYS, FieldDict, Fields, Message, ids_of
+from team_console.store.model.message import ENVELOPE_KEYS, STATE_KEYS, FieldDict, Fields, Message, ids_of
 from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import RecordedFacts, is_same
 from team_console.store.protocol.parsing import carries
@@ -384,7 +384,8 @@ class SqlTransaction(Transaction):
             record = dump(dict(message.record))
             row = {"agent": agent, "message_id": message.message_id, "pushed_at": at, "record": record}
             # guard: push-into-ours-looked-at
-            if not self._insert_once(INBOX, {"n": self._number(), **row}, "agent", "message_id", says="record"):
+            pushed = {"n": self._number(), **row}
+            if not self._insert_once(INBOX, pushed, "agent", "message_id", says="record", is_same=_is_same_message):
                 failed[message.message_id] = f"{INBOX} does not keep it, or has another message of its id"
         if failed:
             raise RefusedRowsError({}, failed)
@@ -426,14 +427,21 @@ class SqlTransaction(Transaction):
         entry = self._entries.get(message.message_id)
         return payload_text(message) if entry is None else given_payload(entry)
 
-    def _insert_once(self, into: str, row: Fields, *key: str, says: str) -> bool:
-        """Add a row unless one is there whose column `says` says the same; return whether one is there now."""
+    def _insert_once(
+        self, into: str, row: Fields, *key: str, says: str, is_same: Callable[[Any, Any], bool] | None = None
+    ) -> bool:
+        """Add a row unless one is there whose column `says` says the same; return whether one is there now.
+
+        Args:
+            is_same: Compares what is there with what is given; None for all of it.
+        """
+        is_same = is_same or _says_same
         condition = " AND ".join(f"{name} = :{name}" for name in key)
         known = f"SELECT {says} FROM {into} WHERE {condition}"
 
         def is_there() -> bool:
             # guard: pushed-row-says-the-same
-            return any(_says_same(found, row[says]) for (found,) in self.connection.rows(known, row))
+            return any(is_same(found, row[says]) for (found,) in self.connection.rows(known, row))
 
         if is_there():
             return True
@@ -480,6 +488,16 @@ def _column(rows: Sequence[Fields], name: str) -> list[Any]:
 def _says_same(found: Any, given: Any) -> bool:
     """Return whether a column says what it was given; a database may write JSON in another way."""
     return bool(found == given) or (found is not None and given is not None and as_json(found) == as_json(given))
+
+
+def _is_same_message(found: Any, given: Any) -> bool:
+    """Return whether two records as JSON are of one message, however far it was on its way in each of them."""
+    told, wanted = as_json(found), as_json(given)
+    if not (isinstance(told, dict) and isinstance(wanted, dict)):
+        return False
+    # guard: pushed-again-is-the-same-message
+    keys = (told.keys() | wanted.keys()).difference(STATE_KEYS)
+    return all(told.get(key) == wanted.get(key) for key in keys)
 
 
 def append_once(path: Path, message: Message) -> None:
