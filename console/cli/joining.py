@@ -126,11 +126,14 @@ def _join_new_team(call: Call, project: Path, *, write: bool) -> int:
     place = project / OWN_FOLDER
     if write:
         call.options.team = str(place)
+        is_new = not os.path.lexists(place)
         name = make_team(place, project)
         try:
             done = _join(call, project, write=True)
         except TeamError:
-            shutil.rmtree(place, ignore_errors=True)  # made a moment ago, and nobody is in it
+            # guard: only-our-own-new-folder-removed
+            if is_new:
+                shutil.rmtree(place, ignore_errors=True)  # made a moment ago, and nobody is in it
             raise
         return _finish(call, done, _words_of_team(call, name, place, ""))
     with TemporaryDirectory() as elsewhere:

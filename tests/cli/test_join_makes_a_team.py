@@ -113,6 +113,15 @@ def test_to_leave_the_question_which_sessions_join_is_a_no(shop: CommandLine) ->
     assert not (home / ".codex").exists()
 
 
+def test_a_refused_join_takes_nothing_away_that_was_there_before(shop: CommandLine) -> None:
+    env, notes = at_home(shop), shop.folder / ".team-console" / "notes.txt"
+    for path, text in ((notes, "mine"), (shop.folder / ".claude" / "settings.json", "{ broken")):
+        path.parent.mkdir()
+        path.write_text(text)
+    assert shop("join", "helper", "--for", "claude", env=env).status == 1
+    assert notes.read_text() == "mine"
+
+
 def test_settings_of_a_client_that_cannot_be_edited_are_to_be_mended_first(shop: CommandLine) -> None:
     """`--print` cannot show what would stand there either, so nobody is sent to it."""
     env, settings = at_home(shop), shop.folder / ".claude" / "settings.json"
