@@ -18,6 +18,7 @@ from team_console.console.cli.printing import (
 )
 from team_console.store.model.clock import local_time
 from team_console.store.model.safe import counted
+from team_console.store.protocol.verdicts import NOT_ON_RECORD, TrustMark
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
     VerdictProof,
@@ -142,8 +143,10 @@ def _evidence_show(call: Call, proof: VerdictProof) -> None:
         stands = "is not the one that stands"
     place = place_of_message(call.team, proof.message_id)
     head = f"{proof.verdict} by {proof.signer} at {proof.time}: {stands} ({place})"
-    if proof.trouble:
-        head = f"forged: {head}: {proof.trouble}" if proof.signature or proof.allowed_signers else head
+    if proof.trouble and (proof.signature or proof.allowed_signers):
+        # guard: key-not-on-record-is-no-forgery
+        word = TrustMark.UNVERIFIED if proof.trouble == NOT_ON_RECORD else TrustMark.FORGED
+        head = f"{word}: {head}: {proof.trouble}"
     call.say(head)
     call.write(f"\nstatement:\n{proof.statement}")
     if not proof.signature:
