@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.yaml import lock
-from team_console.store.backends.yaml.disk import Disk, Stat
+from team_console.store.backends.yaml.disk import Disk, KernelLock, Stat
 from team_console.store.model.clock import to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 
@@ -40,6 +41,26 @@ class _Kernel(Disk):
     def lock_holders(self, path: Path, expected: object) -> list[int]:
         self.asked += 1
         return self._holders()
+
+
+class _Unlocked(KernelLock):
+    """A lock whose file system fails when it is given back."""
+
+    def release(self) -> None:
+        super().release()
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+class _FailingAtTheEnd(Disk):
+    def lock(self, path: Path, wait: float, mode: int) -> KernelLock:
+        return _Unlocked(path, wait, mode)
+
+
+def test_a_lock_that_cannot_be_given_back_fails_no_write(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path, disk=_FailingAtTheEnd())
+    put(team, make_message(1))
+    put(team, make_message(2))
+    assert len(open_yaml(tmp_path).snapshot().messages) == 2
 
 
 def test_the_lock_of_a_killed_holder_is_free_and_its_end_is_told(tmp_path: Path) -> None:
