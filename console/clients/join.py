@@ -24,7 +24,7 @@ from team_console.console.clients.place import (
     forget_receipt,
     keep_receipt,
     member_key,
-    read_settings,
+    read_client_settings,
     receipt_of,
     receipts,
 )
@@ -245,7 +245,7 @@ def _has_part(known: JoinReceipt, events: Sequence[str] = ()) -> bool:
     try:
         if path.suffix != ".json":
             return SERVER in (read_file(path, Path(path.anchor)) or "")
-        settings = read_settings(path)
+        settings = read_client_settings(path)
         missing = Counter(events) - Counter(event for event, _ in hooks_of(settings, known.member))
         return known.member in members_in(settings) and not missing
     except (TeamError, NotEditable):
@@ -342,7 +342,7 @@ def _words_of_old_hooks(team: Team, known: JoinReceipt) -> str:
     """Return what is wrong with hooks that an earlier version wrote, or one in another place; empty for nothing."""
     path, name = Path(known.file), known.member
     with suppress(TeamError, NotEditable, ValueError):
-        settings = read_settings(path) if path.suffix == ".json" else {}
+        settings = read_client_settings(path) if path.suffix == ".json" else {}
         calls = [call_in(hook["command"]) for _, hook in hooks_of(settings, name)]
         called = next((called for called, _ in calls if called), ())
         hold = next((held for _, held in calls if held), ())

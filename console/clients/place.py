@@ -218,7 +218,7 @@ class Place(Struct, frozen=True):
             NotEditable: The file cannot be read.
         """
         after = parse_object((self.joining(joining)[0].after or EMPTY_JSON).removeprefix(_MARK))
-        now = read_settings(self.path)
+        now = read_client_settings(self.path)
         rules = [value_at(settings, ["permissions", "ask"]) for settings in (now, after)]
         hooks = [sorted(map(repr, hooks_of(settings, joining.name))) for settings in (now, after)]
         return rules[0] != rules[1] or hooks[0] != hooks[1]
@@ -226,7 +226,7 @@ class Place(Struct, frozen=True):
     def members(self) -> set[str]:
         """Return the members whose part is in a file of JSON; what cannot be read has nothing of ours."""
         try:
-            return members_in(read_settings(self.path, self.home))
+            return members_in(read_client_settings(self.path, self.home))
         except (TeamError, NotEditable):
             return set()
 
@@ -249,7 +249,7 @@ class Place(Struct, frozen=True):
             raise refused(self.path, f"it cannot be edited: {error}") from error
 
 
-def read_settings(path: Path, home: Path | None = None) -> Settings:
+def read_client_settings(path: Path, home: Path | None = None) -> Settings:
     """Read a file of JSON; one that is not there is empty.
 
     Args:
