@@ -36,6 +36,7 @@ _NOTICED = {
     WatchState.POLLING: (POLLING, "looked for now and then"),
     WatchState.STALLED: (STALE, "not noticed"),
 }
+_READ_THEN = "The console reads the team again as soon as it changes."
 _KEPT = {"yaml": "Kept in files of YAML.", "sql": "Kept in a database."}
 _SETTINGS = "settings"
 _MANY = 3
@@ -294,7 +295,7 @@ class HealthListing(Listing[Row]):
     def _watch(self) -> Vital:
         watch = self.situation.watch
         pulse, how = _NOTICED[watch.state]
-        return Vital("watch", pulse.glyph, pulse.tone, f"changes are {how}", safe_text(watch.reason))
+        return Vital("watch", pulse.glyph, pulse.tone, f"changes are {how}", safe_text(watch.reason) or _READ_THEN)
 
 
 class HealthPane(Pane[Row]):
