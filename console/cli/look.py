@@ -153,7 +153,11 @@ def do_roster(call: Call) -> int:
 
 
 def _roster_cells(row: RosterRow, view: View) -> Cells:
-    notes = [row.reason, "plans first" if row.plan_mode_required else ""]
+    is_said = row.reason or row.name == view.me or not row.is_only_heard
+    notes = [
+        row.reason if is_said else "heard of lately, may have ended",
+        "plans first" if row.plan_mode_required else "",
+    ]
     if row.reported:
         notes.append(f"reported: {row.reported}")
     if row.unanswered:

@@ -98,6 +98,11 @@ class RosterRow(Struct, frozen=True):
     unanswered: int = 0
 
     @property
+    def is_only_heard(self) -> bool:
+        """Whether it counts as active only because it wrote or read lately; a script may have ended since."""
+        return self.state is AgentState.ACTIVE and self.source == "queue"
+
+    @property
     def is_addressable(self) -> bool:
         """Whether its name is one that can be written to; other programs write what they like."""
         return is_name(self.name)

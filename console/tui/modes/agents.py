@@ -583,8 +583,9 @@ def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, around:
     row = page.row
     state: list[Line] = [(sign.mark, *state_parts(row, sign))]
     process = around.processes.get(row.session, "")
-    # Of who has no hook, "last seen" tells when it wrote or read.
     told = f"its hook said so {short_ago(row.heard_at, now)}" if row.source == "hook" else ""
+    if row.is_only_heard and row.name != view.me:  # "last seen" tells when
+        told = "it wrote or read within 5 minutes; no hook tells whether it still runs"
     mode = MODES.get(row.mode, "in manual mode") if row.mode else ""
     if known := " · ".join(filter(None, (told, "" if mode in row.reason else mode, process))):
         state.append((("  ", ""), (known, "muted")))
