@@ -237,7 +237,7 @@ class Form(GatedPanel, Generic[ResultT]):
         self.draft: Draft = draft or {}
         self._on_draft = on_draft
         self._outcome = ""
-        self._is_ready = self._is_closed = self._can_be_mended = False
+        self._is_ready = self._is_closed = False
         self._give_up: Callable[[], None] | None = None
         self._typed_in: Widget | None = None
         self._keeping: Timer | None = None

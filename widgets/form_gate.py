@@ -19,6 +19,8 @@ LOOK = 0.7
 """Seconds for which what changed must have stood there before a key counts, and pause after keys that did not."""
 _DRAWN_OTHERWISE = 2.0
 """Seconds after which a form counts as drawn though the terminal shows its words otherwise than they were written."""
+LONGEST_TEXT = 100_000
+"""Characters that a field takes by pasting; with many more each key takes seconds."""
 _TO_LOOK = frozenset({"escape", "pageup", "pagedown", "ctrl+up", "ctrl+down"})
 """Keys that count all the same: they leave, or scroll what it is about."""
 _HANDS_IN = frozenset({"enter", "ctrl+s", "ctrl+enter"})
@@ -44,7 +46,7 @@ class GatedPanel(Container, can_focus=True):
         self.button = Button("", id="hand-in", compact=True)
         self.message_line = Static("", classes="form--error", markup=False)
         self.warning = self._said = ""
-        self.is_at_work = self._is_given_up = self._has_words = False
+        self.is_at_work = self._is_given_up = self._has_words = self._can_be_mended = False
         self._refused = 0
         self._counts_from, self._changed_at = 0.0, monotonic()
         self._held_since: int | None = None
@@ -122,6 +124,8 @@ class GatedPanel(Container, can_focus=True):
         if isinstance(event, MouseDown | MouseUp):
             # What lies around the form is not to be chosen while it is asked about.
             return self.app.mouse_captured is None and not self.region.contains_point(event.screen_offset)
+        if isinstance(event, Paste) and self._is_too_long(event.text):
+            return True
         key = event.key if isinstance(event, Key) else ""
         if key in _TO_LOOK or not isinstance(event, Key | Paste):
             return False
@@ -150,6 +154,19 @@ class GatedPanel(Container, can_focus=True):
             self._show_said()
         self._has_words = self._has_words or (is_words and not refused)
         return refused
+
+    def _is_too_long(self, pasted: str) -> bool:
+        """Return whether a field would be too long with what is pasted, and say so; no part of it is taken then."""
+        field = self.screen.focused
+        if self.is_at_work or not isinstance(field, Input | TextArea):
+            return False
+        before = len(field.value if isinstance(field, Input) else field.text)
+        # guard: no-page-fills-a-field
+        if before + len(pasted) > LONGEST_TEXT:
+            self.say(f"△ Nothing was pasted: {len(pasted):,} characters; a field takes {LONGEST_TEXT:,} at most.")
+            self._can_be_mended = True
+            return True
+        return False
 
     def pause(self) -> None:
         """Let no key count for a moment: what changed is to be read first."""
