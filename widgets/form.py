@@ -53,6 +53,11 @@ class AskAgain(TeamError):
 class Later(Struct, frozen=True):
     """The base of a result that is done later: what was typed is kept until then."""
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether nothing of it is written yet."""
+        return True
+
 
 class Stopped(TeamError):
     """A human stopped it before it was done."""
@@ -238,7 +243,6 @@ class Form(GatedPanel, Generic[ResultT]):
         self._on_draft = on_draft
         self._outcome = ""
         self._is_ready = self._is_closed = False
-        self._give_up: Callable[[], None] | None = None
         self._typed_in: Widget | None = None
         self._keeping: Timer | None = None
         self._about = Words(about, classes="form--note form--about")
@@ -496,7 +500,8 @@ class Form(GatedPanel, Generic[ResultT]):
             return
         self.keep()
         self.is_at_work = True
-        self.say("◌ checking …")
+        self._is_left = False
+        self.say("◌ checking: the team and the evidence are read again … esc leaves")
         self._act(act)
 
     @work(exit_on_error=False, group="act")
@@ -515,6 +520,10 @@ class Form(GatedPanel, Generic[ResultT]):
         except Exception as error:
             self.say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}")
         else:
+            # guard: left-while-checked-is-not-decided
+            if self._is_left and isinstance(result, Later) and result.is_pending:
+                self.close()
+                return
             if self._on_draft is not None and not isinstance(result, Later):
                 self._on_draft({})
             self.close(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from time import monotonic
 
@@ -47,6 +47,8 @@ class GatedPanel(Container, can_focus=True):
         self.message_line = Static("", classes="form--error", markup=False)
         self.warning = self._said = ""
         self.is_at_work = self._is_given_up = self._has_words = self._can_be_mended = False
+        self._give_up: Callable[[], None] | None = None
+        self._is_left = False
         self._refused = 0
         self._counts_from, self._changed_at = 0.0, monotonic()
         self._held_since: int | None = None
@@ -167,6 +169,17 @@ class GatedPanel(Container, can_focus=True):
             self._can_be_mended = True
             return True
         return False
+
+    def leaves_work(self) -> bool:
+        """Note that the human leaves while it is at work; False when it is not, or when its wait can be given up.
+
+        What was only checked is dropped once the check ends; what was written is told as always.
+        """
+        if not self.is_at_work or self._give_up is not None:
+            return False
+        self._is_left = True
+        self.say("◌ leaving as soon as the check ends …")
+        return True
 
     def pause(self) -> None:
         """Let no key count for a moment: what changed is to be read first."""

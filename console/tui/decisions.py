@@ -95,6 +95,11 @@ class PendingDecision(Later, frozen=True):
     outcomes: tuple[Outcome, ...] | None = None
 
     @property
+    def is_pending(self) -> bool:
+        """Whether nothing of it is written yet."""
+        return self.outcomes is None
+
+    @property
     def subjects(self) -> frozenset[str]:
         """Ids of the requests and messages."""
         return frozenset(write.subject for write in self.writes)

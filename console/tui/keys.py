@@ -65,11 +65,18 @@ class KeyQueue:
             await self._dispatch(event)
             return
         key = event.key if isinstance(event, Key) else ""
+        if key == "escape" and not self._waiting and self._leaves_work():
+            return
         is_repeat = bool(key) and key == self._before and event.time - self._before_at < REPEAT
         self._before, self._before_at = key, event.time
         self._waiting.append(_Pressed(event, self._frames.held, is_repeat))
         if not self._following and self._held_since is None:
             await self._hand_out()
+
+    def _leaves_work(self) -> bool:
+        """Let an escape reach a form that is at work: held back, it would act on what stands there afterwards."""
+        leaves_work = getattr(self._app.screen, "leaves_work", None)
+        return leaves_work is not None and bool(leaves_work())
 
     def _is_refused(self, event: Event) -> bool:
         """Return whether what stands in front takes `event` for nothing; leaving is meant whatever stands there."""

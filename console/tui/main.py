@@ -259,6 +259,10 @@ class MainScreen(Screen[None]):
         """Let no key of the lists act while a form is open."""
         return super().check_action(action, parameters) and (action != "perform" or self.form is None)
 
+    def leaves_work(self) -> bool:
+        """See `GatedPanel.leaves_work`."""
+        return self.form is not None and self.form.leaves_work()
+
     def refuses(self, event: Event) -> bool:
         """Let no letter of a remark that is typed too early act: on a line only the keys that choose one count."""
         if self.form is not None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 
 import pytest
 from team_console.console.tui import keys
@@ -57,6 +58,24 @@ async def test_whoever_leaves_does_not_wait_for_a_screen_that_never_comes(
             patch.setattr(keys, "_MOST", 0.0)
             await desk.until(left.is_set, "the end that ctrl+q asks for")
         assert desk.app.main.lists.mode == "needs"
+
+
+async def test_an_escape_during_the_check_leaves_and_decides_nothing(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reaches the form at once: held back until the check ended, it would be too late, and go to the list."""
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        form = await desk.asks("a")
+        act, goes_on = form.answer(), Event()
+        monkeypatch.setattr(form, "answer", lambda: lambda: (goes_on.wait(60), act())[1])
+        await desk.press("enter")
+        await desk.until(lambda: form.is_at_work, "the beginning of the check")
+        desk.app.post_message(Key("escape", None))
+        await desk.shows("leaving as soon as the check ends")
+        goes_on.set()
+        await desk.until(lambda: desk.app.main.form is None, "the end of the form")
+        assert not desk.app.main.pending_decisions
 
 
 @pytest.fixture
