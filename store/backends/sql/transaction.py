@@ -496,7 +496,7 @@ def _is_same_message(found: Any, given: Any) -> bool:
     if not (isinstance(told, dict) and isinstance(wanted, dict)):
         return False
     # guard: pushed-again-is-the-same-message
-    keys = (told.keys() | wanted.keys()).difference(STATE_KEYS)
+    keys = (told.keys() | wanted.keys()) - set(STATE_KEYS)
     return all(told.get(key) == wanted.get(key) for key in keys)
 
 
