@@ -38,6 +38,8 @@ _PACE = 0.25
 """Seconds between two lines on the progress of many writes."""
 _AGAIN = 0.05
 """Seconds for which a write waits for a lock that the one before it did not get."""
+_NOT_NOW = (Code.STORE_LOCKED, Code.STORE_FAILED, Code.STORE_UNREADABLE)
+"""What a store says that cannot be asked now: nothing of the decision."""
 _MOST_NAMED = 3
 """Decisions that a toast names before it only counts them."""
 
@@ -241,7 +243,9 @@ class PendingDecisions:
     async def _refuse(self, entry: ScheduledDecision) -> None:
         """Drop a decision that none of its writes can carry out any more, and say why."""
         refused = await asyncio.to_thread(_refused_of, self._screen.caller, entry.pending.checked)
-        if len(refused) == len(entry.pending.checked) and entry.take():
+        # guard: busy-store-refuses-no-decision
+        is_busy = any(isinstance(each.error, TeamError) and each.error.code in _NOT_NOW for each in refused)
+        if len(refused) == len(entry.pending.checked) and not is_busy and entry.take():
             self._forget(entry)
             self._tell(entry.pending, refused)
 

@@ -11,6 +11,7 @@ from team_console.console.clients.client_process import begin_of
 from team_console.console.preferences import Preferences
 from team_console.console.tui.decisions import KEPT
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.request_row import RequestState
 from team_console.store.settings.team_config import Human
 
 from tests.console.conftest import LEAD, Desk, hand_in_plan, opened, verdicts
@@ -73,6 +74,27 @@ async def test_a_verdict_that_has_to_be_signed_is_written_on_leaving(team: Memor
         await hand_in(desk, "a")
     assert desk.app.write_decided() == []
     assert len(verdicts(team)) == 1
+
+
+async def test_a_store_that_is_busy_refuses_nothing_early(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked only because somebody else may have decided; the decision is written when its time comes."""
+
+    def locked(*, actor: str, action: str, wait: float) -> NoReturn:
+        raise TeamError(Code.STORE_LOCKED, "held by another program")
+
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await hand_in(desk, "a")
+        view, pending = desk.app.main.view, desk.app.main.pending_decisions
+        assert view is not None
+        withdrawn = tuple(replace(row, state=RequestState.WITHDRAWN) for row in view.requests)
+        monkeypatch.setattr(team, "transaction", locked)
+        pending.check_again(replace(view, requests=withdrawn))
+        assert any(worker.group == "check again" for worker in desk.app.workers)
+        await desk.until(
+            lambda: all(worker.is_finished for worker in desk.app.workers if worker.group == "check again"), "the look"
+        )
+        assert len(pending) == 1
 
 
 async def test_a_locked_store_is_waited_for_once_on_leaving(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
