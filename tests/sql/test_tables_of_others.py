@@ -270,6 +270,24 @@ def test_no_new_message_takes_away_another(tmp_path: Path, opened: Open, clock: 
     assert [message.message_id for message in caller.team.snapshot().messages] == [first.message_id]
 
 
+def test_what_a_trigger_resolves_stops_no_new_message(tmp_path: Path, opened: Open, clock: FakeClock) -> None:
+    """A message that would take another away is refused all the same."""
+    place, columns = str(tmp_path / "others.db"), ", ".join(f"{name} {text}" for name, text in COLUMNS.items())
+    seen = "INSERT OR IGNORE INTO seen VALUES (NEW.sender); INSERT OR REPLACE INTO seen VALUES (NEW.recipient);"
+    execute(
+        place,
+        f"CREATE TABLE agent_message ({columns}, UNIQUE (sender, recipient) ON CONFLICT REPLACE)",
+        "CREATE TABLE seen (name TEXT PRIMARY KEY)",
+        f"CREATE TRIGGER note AFTER INSERT ON agent_message BEGIN {seen} END",
+    )
+    caller = Caller(opened(place, clock=clock), "ceo")
+    for recipient in ("architect", "task-manager"):
+        send(caller, to=recipient, summary="Five words are in here", content="Hello")
+    with pytest.raises(TeamError, match="take another one away"):
+        send(caller, to="architect", summary="Five words are in here", content="Again")
+    assert [message.content for message in caller.team.snapshot().messages] == ["Hello", "Hello"]
+
+
 def _reword(place: str, table: str, column: str) -> None:
     """Let a trigger change what each row says that is added to a table, without an error."""
     if "://" in place:

@@ -17,7 +17,7 @@ import sqlite3
 import struct
 import threading
 import time
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from urllib.parse import quote
 
 from team_console.store.backends.locked_files import kernel_locks, missing_locks_in
 from team_console.store.backends.presence_folder import PresentInFolder
-from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, sql_name
+from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, Values, sql_name
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
@@ -61,6 +61,7 @@ AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(:table) WHERE lower(name) = 'ro
 """
 _BEHIND = re.compile(r'\bFROM\s+"?(?P<name>\w+)', re.IGNORECASE)
 _RESOLVES = re.compile(r"\bON\s+CONFLICT\b", re.IGNORECASE)
+_RESOLVES_IN_TRIGGER = re.compile(r"\bOR\s+(?:IGNORE|REPLACE|FAIL)\b|\bON\s+CONFLICT\b", re.IGNORECASE)
 _REFERENCES = """
 SELECT child.name, key."from" FROM sqlite_master AS child, pragma_foreign_key_list(child.name) AS key
 WHERE child.type = 'table' AND lower(key."table") = :table AND key.on_delete IN ('NO ACTION', 'RESTRICT')
@@ -80,6 +81,8 @@ class SqliteConnection(Connection):
     is_kept = False
     _resolves = ""
     """The table that was last asked for where it resolves conflicts by itself: a new row would take another away."""
+    _has_resolving_trigger = False
+    """Whether a trigger of that table resolves conflicts of its own, which it could not where a conflict ends all."""
 
     @property
     def is_idle(self) -> bool:
@@ -114,18 +117,38 @@ class SqliteConnection(Connection):
             return None
         # guard: no-row-replaced-by-another
         self._resolves = name if _RESOLVES.search(str(found[2])) else ""
+        if self._resolves:
+            wanted = "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = :table"
+            texts = self.rows(wanted, {"table": name})
+            self._has_resolving_trigger = any(_RESOLVES_IN_TRIGGER.search(str(text)) for (text,) in texts)
         source = _BEHIND.search(str(found[2])) if found[1] == "view" else None
         behind = source["name"] if source else ""
         return Relation(found[0], None if found[1] == "table" else behind, place=self._place(found[0]))
 
     def _spelt(self, statement: str) -> str:
         """Let a conflict end the statement. Not everywhere: what triggers do would be resolved in this way, too."""
-        if self._resolves:
+        # guard: conflict-of-a-trigger-is-its-own
+        if self._resolves and not self._has_resolving_trigger:
             for verb, into in (("INSERT", " INTO "), ("UPDATE", " ")):
                 statement = statement.replace(
                     f"{verb}{into}{self._resolves} ", f"{verb} OR ABORT{into}{self._resolves} "
                 )
         return statement
+
+    def change_all(self, statement: str, rows: Sequence[Values]) -> int:
+        """See `Connection.change_all`; where a conflict may not end the statement, rows are counted.
+
+        Raises:
+            sqlite3.IntegrityError: A new row took another away.
+        """
+        is_counted = self._has_resolving_trigger and statement.startswith(f"INSERT INTO {self._resolves} ")
+        count = f"SELECT count(*) FROM {self._resolves}"
+        before = self.scalar(count) if is_counted else 0
+        added = super().change_all(statement, rows)
+        # guard: replaced-row-counted
+        if is_counted and self.scalar(count) < before + added:
+            raise sqlite3.IntegrityError(f"a new row of {self._resolves} would take another one away")
+        return added
 
     def _place(self, table: str) -> str:
         """Return the number of a row: a view has none, nor has a table that is kept by its key."""
