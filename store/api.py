@@ -18,6 +18,7 @@ that was made before a fork works on both sides of it. After `close` every metho
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial, wraps
@@ -200,6 +201,8 @@ class AgentClient:
         self._reopen = reopen
         self._process = os.getpid()
         self._is_closed = False
+        self._taking = threading.RLock()
+        """Held while a wait takes messages: the end of the client comes before or after, never in the middle."""
 
     def __enter__(self) -> AgentClient:
         return self
@@ -209,8 +212,10 @@ class AgentClient:
 
     def close(self) -> None:
         """Release what the team holds open. What was received with a lease stays leased until the lease ends."""
+        # A take of a waiting thread is over before, or finds the client closed: nobody would get what it takes after.
+        with self._taking:
+            self._is_closed = True
         self._callers[-1].team.close()
-        self._is_closed = True
 
     @property
     def _caller(self) -> Caller:
@@ -227,7 +232,7 @@ class AgentClient:
             # A thread of the other process may have been in the middle of anything there, with a lock that nobody here
             # gives back. The team of before is kept: its end would end what the other process has open.
             self._callers.append(replace(self._callers[-1], team=self._reopen()))
-            self._process = os.getpid()
+            self._process, self._taking = os.getpid(), threading.RLock()
         return self._callers[-1]
 
     @_takes_what_it_names
@@ -584,7 +589,8 @@ class AgentClient:
 
     def _unless_closed(self, take: Callable[[Caller], Received], caller: Caller) -> Received:
         """Take; a wait that goes on in another thread when the client is closed takes nothing that nobody would get."""
-        return take(replace(self._caller, wait=caller.wait))
+        with self._taking:
+            return take(replace(self._caller, wait=caller.wait))
 
     def _view(self) -> View:
         # The views cost as much at the start as all writing does; an agent that only works off its inbox needs none.
