@@ -5,6 +5,7 @@ receipts of what joins made on this machine, so that a leave takes out that and 
 from __future__ import annotations
 
 import hashlib
+import json
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -220,7 +221,10 @@ class Place(Struct, frozen=True):
         after = parse_object((self.joining(joining)[0].after or EMPTY_JSON).removeprefix(_MARK))
         now = read_client_settings(self.path)
         rules = [value_at(settings, ["permissions", "ask"]) for settings in (now, after)]
-        hooks = [sorted(map(repr, hooks_of(settings, joining.name))) for settings in (now, after)]
+        # Editors and formatters write the keys of a hook in their own order.
+        # guard: order-of-keys-is-no-change
+        write = partial(json.dumps, sort_keys=True)
+        hooks = [sorted(map(write, hooks_of(settings, joining.name))) for settings in (now, after)]
         return rules[0] != rules[1] or hooks[0] != hooks[1]
 
     def members(self) -> set[str]:

@@ -45,7 +45,8 @@ _COMMANDS = {
         git worktree remove, git stash drop, git stash clear, Remove-Item, remove-item, del
     """),
     "settings and hooks": _commands("""
-        team-console join, team-console leave, team-console member
+        team-console join, team-console leave
+        team-console member add, team-console member set, team-console member remove
         claude mcp add, claude mcp add-json, claude mcp remove, claude config set
         claude plugin install, claude plugin enable, claude plugin disable, claude plugin uninstall
         codex mcp add, codex mcp remove, qwen mcp add, qwen mcp remove

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,15 @@ def facts_of(path: Path) -> tuple[object, ...]:
         found.st_nlink,
         [(name, os.getxattr(path, name)) for name in names],
     )
+
+
+def test_who_sorts_the_keys_of_a_file_changes_no_hook(desk: Desk) -> None:
+    desk.ok("join", "alice", "--for", "claude")
+    path = desk.project / ".claude" / "settings.json"
+    settings = json.loads(path.read_text())
+    settings["hooks"]["PostToolUse"].insert(0, {"hooks": [{"type": "command", "command": "date"}]})
+    path.write_text(json.dumps(settings, sort_keys=True))
+    assert "OLD_HOOKS" not in desk("check", "--json").out
 
 
 def test_hooks_of_a_project_that_was_moved_are_named(tmp_path: Path) -> None:
