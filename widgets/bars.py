@@ -250,7 +250,10 @@ class KeyHint(Struct, frozen=True):
 
 
 class KeyBar(OneLine):
-    """As many keys as fit, the first ones first; the last `pinned` are always there."""
+    """As many keys as fit, the first ones first; the last `pinned` are always there.
+
+    The first key stands there without its label before it is left out: in a form it is the one that acts.
+    """
 
     DEFAULT_CSS = "KeyBar { background: $panel; padding: 0 1; }"
     HELP: ClassVar[str] = "What you can press here; ? shows all of it."
@@ -266,9 +269,11 @@ class KeyBar(OneLine):
         """The first keys, as far as there is room beside the pinned ones."""
         last = [(hint.key, _key_piece(hint)) for hint in self._pinned]
         room = self.size.width - width_of(_joined(last)) - 1
-        first = []
+        first: list[tuple[str, Line]] = []
         for hint in self._hints:
             piece = _key_piece(hint)
+            if not first and width_of(piece) > room:
+                piece = ((hint.key, "key"), ("  ", ""))
             room -= width_of(piece)
             if room < 0:
                 break
