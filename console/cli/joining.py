@@ -20,7 +20,7 @@ from team_console.console.clients.session_files import EACH
 from team_console.console.clients.table import PROGRAMS, running_sessions
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.backends.open import OWN_FOLDER, nearest_team
-from team_console.store.model.errors import TeamError
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 
@@ -79,7 +79,10 @@ def do_join(call: Call) -> int:
     if not os.path.isdir(folder):
         why = unseen(folder) or "there is no such folder"
         raise UsageError(f"--in {folder}: {why}", "Name the project's folder.")
-    if options.client is not None and not _has_team(call, folder):
+    if not _has_team(call, folder):
+        if options.client is None:
+            hint = f"For example: team-console join {shlex.quote(options.name)} --for claude, which makes one."
+            raise TeamError(Code.TEAM_NOT_FOUND, f"no team in {folder} or above it", hint)
         return _join_new_team(call, folder, write=write)
     return _finish(call, _join(call, folder, write=write))
 
