@@ -230,8 +230,8 @@ _OF_CLIENTS = frozenset((".claude", ".codex", ".qwen"))
 def _joined_elsewhere(name: str, location: str, looked_at: Collection[Path]) -> list[Path]:
     """Return the folders of files, but for those, by which sessions on this machine act as a member."""
     known = [one for one in receipts() if one.file and (one.member, one.team) == (name, location)]
-    paths = [Path(one.file) for one in known if Path(one.file) not in looked_at and _has_part(one)]
-    return sorted(set(map(_folder_of, paths)))
+    others = [one for one in known if not {Path(one.file), Path(one.file).resolve()}.intersection(looked_at)]
+    return sorted({_folder_of(Path(one.file)) for one in others if _has_part(one)})
 
 
 def _folder_of(path: Path) -> Path:

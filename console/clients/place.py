@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -68,24 +69,40 @@ def receipts() -> Iterator[JoinReceipt]:
 
 
 def receipt_of(key: str) -> JoinReceipt | None:
-    """Return the receipt of a file, or of a member; None when nothing is known."""
-    return _read_receipt(_file_of(key))
+    """Return the receipt of a file, or of a member; None when nothing is known.
+
+    An earlier version kept it under the link by which somebody came to the project.
+    """
+    known = _read_receipt(_file_of(key))
+    # guard: receipt-behind-a-link-found
+    return next((each for each in receipts() if _real_key(each) == key), None) if known is None else known
 
 
 def keep_receipt(receipt: JoinReceipt) -> None:
     """Remember what was made."""
-    key = receipt.file or member_key(receipt.team, receipt.member)
-    _receipts().write(_file_of(key), msgspec.to_builtins(receipt))
+    _receipts().write(_file_of(_key_of(receipt)), msgspec.to_builtins(receipt))
 
 
 def forget_receipt(key: str) -> None:
     """It was taken out again."""
-    _receipts().remove(_file_of(key))
+    for known in list(receipts()):
+        if key in (_key_of(known), _real_key(known)):
+            _receipts().remove(_file_of(_key_of(known)))
 
 
 def member_key(team: str, name: str) -> str:
     """Return the key of the receipt for a member that was added to a team's settings."""
     return f"member {team} {name}"
+
+
+def _key_of(receipt: JoinReceipt) -> str:
+    return receipt.file or member_key(receipt.team, receipt.member)
+
+
+def _real_key(receipt: JoinReceipt) -> str:
+    """Return the key under which a join of now keeps the receipt: no link is part of it."""
+    file, team = (os.path.realpath(path) if os.path.isabs(path) else path for path in (receipt.file, receipt.team))
+    return file or member_key(team, receipt.member)
 
 
 def _file_of(key: str) -> str:

@@ -9,6 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console.console.clients.place import (
+    JoinReceipt,
+    forget_receipt,
+    keep_receipt,
+    member_key,
+    receipt_of,
+    receipts,
+)
 
 from tests.equipment.command_line import CommandLine, Result
 
@@ -107,6 +115,23 @@ def facts_of(path: Path) -> tuple[object, ...]:
         found.st_nlink,
         [(name, os.getxattr(path, name)) for name in names],
     )
+
+
+def test_what_an_earlier_join_kept_under_a_link_is_found_and_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "project").mkdir()
+    link, real = tmp_path / "link", tmp_path / "project"
+    link.symlink_to(real)
+    file, member = str(real / "settings.json"), member_key(str(real), "alice")
+    keep_receipt(JoinReceipt("alice", str(link)))
+    keep_receipt(JoinReceipt("alice", str(link), str(link / "settings.json")))
+    for key in (file, member):
+        assert receipt_of(key) is not None
+        forget_receipt(key)
+        assert receipt_of(key) is None
+    assert list(receipts()) == []
 
 
 def test_who_sorts_the_keys_of_a_file_changes_no_hook(desk: Desk) -> None:
