@@ -383,8 +383,8 @@ class SqlTransaction(Transaction):
                 continue
             record = dump(dict(message.record))
             row = {"agent": agent, "message_id": message.message_id, "pushed_at": at, "record": record}
-            # guard: push-into-ours-looked-at
             pushed = {"n": self._number(), **row}
+            # guard: push-into-ours-looked-at
             if not self._insert_once(INBOX, pushed, "agent", "message_id", says="record", is_same=_is_same_message):
                 failed[message.message_id] = f"{INBOX} does not keep it, or has another message of its id"
         if failed:
