@@ -60,6 +60,7 @@ async def test_whoever_leaves_does_not_wait_for_a_screen_that_never_comes(
         assert desk.app.main.lists.mode == "needs"
 
 
+@pytest.mark.usefixtures("long_grace")
 async def test_an_escape_during_the_check_leaves_and_decides_nothing(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
