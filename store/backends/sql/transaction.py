@@ -468,13 +468,6 @@ class _Unkept(Exception):
     """A row is not there as it was written."""
 
 
-def _tells_of(line: bytes, message: Message) -> bool:
-    """Return whether a line of an inbox file tells of this very message: ids are used again, and files shared."""
-    told = as_json(line)
-    same = ("message_id", "from", "created", "payload")
-    return isinstance(told, dict) and all(told.get(key) == message.record.get(key) for key in same)
-
-
 def _not_kept(table: str) -> TeamError:
     text = f"{table} did not keep what was written; nothing was changed"
     hint = "Let the owner of the table remove the trigger or rule that does it, then try again."
@@ -512,7 +505,7 @@ def append_once(path: Path, message: Message) -> None:
         told = file.read()
         named = dump(message.message_id).encode()
         # guard: another-message-of-the-id-appended
-        if any(named in line and _tells_of(line, message) for line in told.splitlines()):
+        if any(named in line and _is_same_message(line, dict(message.record)) for line in told.splitlines()):
             return
         torn = b"\n" if told and not told.endswith(b"\n") else b""
         file.write(torn + dump(dict(message.record)).encode() + b"\n")
