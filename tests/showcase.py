@@ -10,12 +10,12 @@ from typing import Any
 import yaml
 from msgspec import convert
 from team_console.console.demo.story import STORY
-from team_console.store.backends.open import QUEUE_NAME, open_team
+from team_console.store.backends.open import open_team
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Face, digest_of, seen_of
 from team_console.store.settings.editing import write_new_settings
-from team_console.store.settings.team_config import CONFIG_NAME, Agent
+from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent
 
 TEAM = Path(__file__).with_suffix(".yaml")
 NOW = datetime(2026, 2, 24, 10, 34, 20, tzinfo=UTC)

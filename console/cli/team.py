@@ -22,7 +22,6 @@ from team_console.store.backends.open import (
     OWN_FOLDER,
     PROJECT_CONFIG,
     PROJECT_QUEUE,
-    QUEUE_NAME,
     nearest_team,
     open_team,
 )
@@ -34,7 +33,7 @@ from team_console.store.service import members as service
 from team_console.store.service.migration import migrate, names_database, open_target
 from team_console.store.settings.editing import new_text, write_new_settings
 from team_console.store.settings.parsing import ROLES
-from team_console.store.settings.team_config import CONFIG_NAME, Agent
+from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent
 from team_console.store.views.findings import key_findings, trail_findings
 
 # `demo`: a simulated team.

@@ -12,12 +12,12 @@ from msgspec import convert
 from team_console.console.demo.player import facts_of, first_message, perform
 from team_console.console.demo.story import STORY
 from team_console.store.api import AgentClient
-from team_console.store.backends.open import QUEUE_NAME, open_team
+from team_console.store.backends.open import open_team
 from team_console.store.model.clock import utc_now
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import clear
 from team_console.store.settings.editing import write_new_settings
-from team_console.store.settings.team_config import CONFIG_NAME, Agent
+from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent
 
 ABSENT = "architect"
 """The member without a life of its own; its messages go through a command that fails four times, then works."""

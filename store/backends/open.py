@@ -12,14 +12,13 @@ from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import first_of, safe_line
 from team_console.store.settings.settings_file import places as configured_places
-from team_console.store.settings.team_config import CONFIG_NAME
+from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME
 
 # Teams of other programs are imported where one is looked for: no verb on a team of ours needs what reads them.
 if TYPE_CHECKING:
     from team_console.store.backends.claude_team import ClaudeTeam
     from team_console.store.contract.team import Team
 
-QUEUE_NAME = "message-queue.yaml"
 PROJECT_QUEUE = Path("_bmad-output/messenger") / QUEUE_NAME
 """Where a project root keeps its queue (seed 000, requirement 2)."""
 PROJECT_CONFIG = Path("_bmad/core/messenger") / CONFIG_NAME

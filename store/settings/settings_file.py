@@ -20,6 +20,7 @@ from team_console.store.settings.parsing import HOISTED, MAX_BYTES, PRIORITIES, 
 from team_console.store.settings.team_config import (
     CONFIG_NAME,
     OVERDUE_SECONDS,
+    QUEUE_NAME,
     Agent,
     ConfigProblem,
     Human,
@@ -151,7 +152,6 @@ _PLAIN = (
     *(setting.key for setting in HOISTED),
 )
 _SUFFIXES = (".yaml", ".yml")
-_QUEUE = "message-queue.yaml"
 _NEST = "Name another folder: what one team wrote there would count as the other's. The default is used."
 
 
@@ -304,7 +304,7 @@ class _Builder(SettingsChecker):
         root = self._path.parents[len(PROJECT_FOLDER.parts)] if is_project else self._path.parent
         usual = root / _PROJECT_QUEUES if is_project else root
         folder = self._place("queue_dir", root, usual, None)
-        named = None if folder is None else folder / _QUEUE
+        named = None if folder is None else folder / QUEUE_NAME
         queue = self._place("queue_file", root, folder or usual, named)
         if queue is not None and (queue.suffix not in _SUFFIXES or queue == self._path):
             self._refuse_place("queue_file", f"{queue.name} is no name of a queue", "Name a .yaml file of its own.")
@@ -315,10 +315,10 @@ class _Builder(SettingsChecker):
             queue = None
         beside = None if queue is None else queue.parent / "archive"
         archives = self._place("archive_dir", root, folder or usual, beside)
-        if archives is not None and (mark := self._keeps_archives(root, archives, queue or usual / _QUEUE)):
+        if archives is not None and (mark := self._keeps_archives(root, archives, queue or usual / QUEUE_NAME)):
             self._refuse_place("archive_dir", f"{archives} has the archives of another team ({mark})", _NEST)
             archives = beside
-        other = self._path.with_name(_QUEUE)
+        other = self._path.with_name(QUEUE_NAME)
         if queue is not None and not is_project and queue != other and other.exists():
             text = f"{other} is there and is used instead of {queue}"
             self._refuse_place("queue_file", text, "Move one of them away.")
@@ -381,10 +381,10 @@ class _Builder(SettingsChecker):
                 is_read = not (_is_project(self._path) and folder == top / _PROJECT_QUEUES)
                 if is_read and os.path.isfile(mark) and not _is_same(mark, self._path):
                     queue, archives = places(mark)
-                    queue = queue or home / _QUEUE
+                    queue = queue or home / QUEUE_NAME
                     yield mark, queue, archives or queue.parent / "archive"
-            if os.path.isfile(folder / _QUEUE):
-                yield folder / _QUEUE, folder / _QUEUE, folder / "archive"
+            if os.path.isfile(folder / QUEUE_NAME):
+                yield folder / QUEUE_NAME, folder / QUEUE_NAME, folder / "archive"
 
     def _refuse_place(self, key: str, text: str, hint: str) -> None:
         self.misread.add(key)

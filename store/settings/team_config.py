@@ -14,6 +14,8 @@ from team_console.store.model.names import USER
 
 CONFIG_NAME = "messenger-config.yaml"
 """The settings' file name (seed 000, requirement 1)."""
+QUEUE_NAME = "message-queue.yaml"
+"""The queue's file name (seed 000, requirement 2)."""
 ASK_WORDS = (
     *("push", "publish", "delete", "network", "outside the project", "settings and hooks", "mcp"),
     "plans of teammates",

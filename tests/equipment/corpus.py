@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from team_console.store.backends.open import QUEUE_NAME
-from team_console.store.settings.team_config import CONFIG_NAME
+from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME
 
 from tests.equipment.cases import constant
 

@@ -9,12 +9,12 @@ from datetime import datetime
 from pathlib import Path
 from unittest.mock import patch
 
-from team_console.store.backends.open import QUEUE_NAME, open_team
+from team_console.store.backends.open import open_team
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
 from team_console.store.service.requests import submit_plan
 from team_console.store.service.sending import send
-from team_console.store.settings.team_config import CONFIG_NAME
+from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME
 
 from tests.equipment.command_line import CommandLine
 from tests.equipment.teams import START, FakeClock

@@ -48,7 +48,8 @@ import pytest
 import yaml
 from team_console.console.clients.client_process import has_waker
 from team_console.console.clients.session_files import SessionFiles
-from team_console.store.backends.open import QUEUE_NAME, open_team
+from team_console.store.backends.open import open_team
+from team_console.store.settings.team_config import QUEUE_NAME
 
 from tests.equipment.asking import ask
 from tests.equipment.client_session import WAIT, Client, at_console

@@ -6,12 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.open import QUEUE_NAME, open_team
+from team_console.store.backends.open import open_team
 from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST, Condition, Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
 from team_console.store.service.sending import send
+from team_console.store.settings.team_config import QUEUE_NAME
 
 from tests.equipment.command_line import CommandLine
 from tests.equipment.damage import FILES, HARMS, healthy_team

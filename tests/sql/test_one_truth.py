@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 from team_console.console.cli.main import run
-from team_console.store.backends.open import QUEUE_NAME, open_team
+from team_console.store.backends.open import open_team
 from team_console.store.service.caller import Caller
 from team_console.store.service.sending import send
-from team_console.store.settings.team_config import CONFIG_NAME
+from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME
 from team_console.store.views.status import State
 
 from tests.console.conftest import opened as console_on

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.open import QUEUE_NAME
+from team_console.store.settings.team_config import QUEUE_NAME
 
 from tests.equipment import corpus
 from tests.equipment.command_line import CommandLine
