@@ -64,6 +64,14 @@ def test_a_team_works_on_both_sides_of_a_fork(place: str, opened: Open) -> None:
     assert len(ids(team)) == 3
 
 
+def test_a_team_that_is_used_once_it_was_closed_keeps_no_connection_open(place: str, opened: Open) -> None:
+    team = opened(place)
+    session = _session(team)
+    assert _session(team) == session
+    team.close()
+    assert not session or len({session, _session(team), _session(team)}) == 3
+
+
 @pytest.mark.slow
 def test_connections_to_a_server_that_was_started_again_are_replaced(own_server: Server, opened: Open) -> None:
     place = fresh_database(own_server)

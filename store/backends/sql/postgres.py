@@ -126,7 +126,7 @@ class PostgresConnection(Connection):
 
     driver: psycopg.Connection
     home: list[PostgresConnection]
-    """Where it is kept between two uses, as long as its team is not closed meanwhile."""
+    """Where it is kept between two uses: of the process that opened it."""
     error = psycopg.Error
     is_strict = True
     blob = "BYTEA"
@@ -284,6 +284,7 @@ class PostgresTeam(SqlTeam):
         super().__init__(location, None, inbox_folder, read_only=read_only, looks_only=read_only, clock=clock)
         self._passwords = passwords_in(address)
         self._kept: list[PostgresConnection] = []
+        self._is_closed = False
         self._pid = os.getpid()
 
     def take(self) -> PostgresConnection:
@@ -318,12 +319,17 @@ class PostgresTeam(SqlTeam):
             self._kept.append(connection)
         else:
             connection.close()
+        # Looked at once it is kept: who closes meanwhile, in another thread, finds either it or what it left.
+        # guard: closed-team-keeps-no-connection
+        if self._is_closed:
+            self.close()
 
     def close(self) -> None:
-        """Close the one that is kept."""
-        kept, self._kept = self._kept, []
-        for connection in kept if self._pid == os.getpid() else ():
-            connection.close()
+        """Close the one that is kept, and keep none any more."""
+        self._is_closed = True
+        while self._kept and self._pid == os.getpid():
+            with suppress(IndexError):
+                self._kept.pop().close()
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
