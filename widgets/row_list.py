@@ -225,9 +225,13 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
             self.refresh()
 
     def tick(self, now: datetime) -> None:
-        """Draw the ages of all rows as of `now`."""
+        """Draw the lines that read otherwise as of `now`. Most ages stay; drawing costs more than looking."""
+        room = room_of(self)
+        before = [self.render_line(line) for line in range(room.height)]
         self._painter.now = now
-        self.refresh()
+        for line, strip in enumerate(before):
+            if self.render_line(line) != strip:
+                self.refresh(Region(0, line, room.width, 1))
 
     def select(self, key: str, *, by_user: bool = True) -> bool:
         """Put the cursor on the row `key`; False when there is none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList
 from team_console.widgets.text import Line, age
 from textual.app import App, ComposeResult
+from textual.geometry import Region
 from textual.pilot import Pilot
 
 pytestmark = pytest.mark.anyio
@@ -188,3 +189,13 @@ async def test_headings_stand_above_their_groups_and_the_cursor_steps_over_them(
         await pilot.press("G")
         await pilot.pause()
         assert [line.strip("▌ ").split()[0] for line in shown(app.list)] == ["b1", "c", "c1", "c2"]
+
+
+async def test_at_a_tick_the_lines_whose_age_reads_otherwise_are_painted_and_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with listed(Row("days", since=NOW - timedelta(days=2)), Row("now")) as (app, _):
+        painted: list[Region] = []
+        monkeypatch.setattr(app.list, "refresh", lambda *regions: painted.extend(regions))
+        app.list.tick(NOW + timedelta(minutes=5))
+        assert [(region.y, region.height) for region in painted] == [(1, 1)]
