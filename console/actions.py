@@ -20,22 +20,13 @@ Reason = Callable[[ActionContext], str | None]
 """Why an action cannot be used on a context, as a short sentence; None when it can."""
 
 
-def no_approval(context: ActionContext) -> str | None:
-    """For approving what is marked, else what is under the cursor; a question is answered instead."""
-    if context.wants_words and not context.selection.marked:
-        return None
-    return _no_verdict(context, approving=True)
-
-
-def no_rejection(context: ActionContext) -> str | None:
-    """For rejecting it."""
-    return _no_verdict(context, approving=False)
-
-
-def _no_verdict(context: ActionContext, *, approving: bool) -> str | None:
+def no_verdict(context: ActionContext, *, approving: bool) -> str | None:
+    """For approving or rejecting what is marked, else what is under the cursor; a question is answered instead."""
     if context.selection.marked:
         many = context.to_decide(approving=approving)
         return None if many else "none of the marked ones takes a verdict without further words"
+    if approving and context.wants_words:
+        return None
     row = context.selection.request
     if row is None:
         return "this is not a request; m writes a message"
@@ -429,7 +420,8 @@ LOOK_ACTIONS: tuple[Action, ...] = (
 # Actions that change the team: they decide, write or deliver.
 
 _ANSWERING = (Mode.NEEDS, Mode.AGENTS, Mode.REQUESTS)
-_ON_THE_WAY = (Mode.DELIVERIES, Mode.NEEDS, Mode.AGENTS)
+_FAILED = (Mode.DELIVERIES, Mode.NEEDS)
+_ON_THE_WAY = (*_FAILED, Mode.AGENTS)
 
 _decide = partial(_row, Group.DECIDE)
 _write = partial(_row, Group.WRITE)
@@ -444,7 +436,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         modes=_ANSWERING,
         wording=lambda context: "answer…" if context.asks_a_question else "",
         deciding=True,
-        why_not=no_approval,
+        why_not=partial(no_verdict, approving=True),
     ),
     _decide(
         "reject",
@@ -453,7 +445,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "Say no to them, with the reason the askers need.",
         modes=_ANSWERING,
         deciding=True,
-        why_not=no_rejection,
+        why_not=partial(no_verdict, approving=False),
     ),
     _decide(
         "ask_back",
@@ -523,10 +515,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "t",
         "try again…",
         "Deliver the chosen messages again, from the first try on.",
-        modes=(
-            Mode.DELIVERIES,
-            Mode.NEEDS,
-        ),
+        modes=_FAILED,
         why_not=no_remedy(Remedy.RETRY),
     ),
     _deliver(
@@ -534,10 +523,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "e",
         "redirect…",
         "Send the chosen messages to another agent instead.",
-        modes=(
-            Mode.DELIVERIES,
-            Mode.NEEDS,
-        ),
+        modes=_FAILED,
         why_not=no_remedy(Remedy.REDIRECT),
     ),
     _deliver(
@@ -545,10 +531,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "x",
         "discard…",
         "Set the chosen messages aside; they go to the archive with your reason.",
-        modes=(
-            Mode.DELIVERIES,
-            Mode.NEEDS,
-        ),
+        modes=_FAILED,
         why_not=no_remedy(Remedy.DISCARD),
     ),
     _deliver(

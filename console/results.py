@@ -8,7 +8,7 @@ this module: pydantic would cost each start more than the rest.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from team_console.console.records import (
@@ -577,54 +577,54 @@ class RefusalJson(Result):
     """the next step"""
 
 
-_RECEIPT = (WrittenJson, ReportJson)
+_RECEIPT = WrittenJson | ReportJson
 """What most verbs that write print: a receipt has no record where everything was there already."""
-RESULTS: Mapping[str, tuple[type, ...]] = {
-    "demo": (PlayedJson,),
-    "init": (MadeJson,),
-    "member": (MembersListedJson, MembersChangedJson),
-    "join": (JoiningJson,),
-    "leave": (JoiningJson,),
-    "instructions": (InstructedJson,),
-    "migrate": (CopiedJson,),
-    "send": (WrittenJson,),
-    "broadcast": (WrittenJson, PreviewJson),
-    "receive": (ReceivedJson,),
+RESULTS: Mapping[str, Any] = {
+    "demo": PlayedJson,
+    "init": MadeJson,
+    "member": MembersListedJson | MembersChangedJson,
+    "join": JoiningJson,
+    "leave": JoiningJson,
+    "instructions": InstructedJson,
+    "migrate": CopiedJson,
+    "send": WrittenJson,
+    "broadcast": WrittenJson | PreviewJson,
+    "receive": ReceivedJson,
     "ack": _RECEIPT,
-    "plan": (AwaitedJson,),
-    "ask": (AwaitedJson,),
+    "plan": AwaitedJson,
+    "ask": AwaitedJson,
     "answer": _RECEIPT,
-    "grant": (GrantedJson, TrialJson),
-    "grants": (GrantsJson, WrittenJson),
+    "grant": GrantedJson | TrialJson,
+    "grants": GrantsJson | WrittenJson,
     "askback": _RECEIPT,
     "withdraw": _RECEIPT,
-    "verdict": (VerdictJson,),
-    "approve": (WrittenJson, ForeseenApprovalJson),
+    "verdict": VerdictJson,
+    "approve": WrittenJson | ForeseenApprovalJson,
     "reject": _RECEIPT,
-    "shutdown": (StoppedJson,),
-    "evidence": (EvidenceJson,),
-    "requests": (RequestsJson,),
-    "roster": (RosterJson, WrittenJson),
-    "status": (StatusJson,),
-    "inbox": (InboxOfJson,),
-    "show": (ShownJson,),
-    "history": (HistoryJson,),
-    "digest": (DigestOfJson,),
-    "decisions": (DecisionsJson,),
-    "watch": (WatchedJson,),
-    "check": (CheckedJson,),
-    "deliver": (DeliveryPassJson,),
-    "serve": (ServedJson,),
-    "config": (SettingsJson,),
-    "failures": (FailuresJson,),
+    "shutdown": StoppedJson,
+    "evidence": EvidenceJson,
+    "requests": RequestsJson,
+    "roster": RosterJson | WrittenJson,
+    "status": StatusJson,
+    "inbox": InboxOfJson,
+    "show": ShownJson,
+    "history": HistoryJson,
+    "digest": DigestOfJson,
+    "decisions": DecisionsJson,
+    "watch": WatchedJson,
+    "check": CheckedJson,
+    "deliver": DeliveryPassJson,
+    "serve": ServedJson,
+    "config": SettingsJson,
+    "failures": FailuresJson,
     "retry": _RECEIPT,
     "redirect": _RECEIPT,
     "discard": _RECEIPT,
     "recall": _RECEIPT,
-    "clear": (ClearedJson,),
-    "route": (RouteSentJson, RoutePolledJson, RouteDeliveredJson, RouteDeliveredOneJson, RouteClearedJson),
-    "sendmessage": (SubmittedJson, SubmittedToAllJson),
-    "help": (ExplainedJson,),
-    "error": (RefusalJson,),
+    "clear": ClearedJson,
+    "route": RouteSentJson | RoutePolledJson | RouteDeliveredJson | RouteDeliveredOneJson | RouteClearedJson,
+    "sendmessage": SubmittedJson | SubmittedToAllJson,
+    "help": ExplainedJson,
+    "error": RefusalJson,
 }
-"""Verb -> the types of what it prints with `--json`, which is one of them; `error` is that of every refusal."""
+"""Verb -> the type of what it prints with `--json`; `error` is that of every refusal."""

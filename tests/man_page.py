@@ -37,7 +37,7 @@ def _lines() -> Iterator[str]:
             yield from _arguments(own_arguments(verb))
     for title, rows in (("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES), ("EXIT STATUS", EXIT_STATUSES)):
         yield f".SH {title}"
-        for name, meaning in rows:
+        for name, meaning in rows.items():
             yield from (".TP", f".B {_text(name)}", _text(meaning))
     yield from (".SH EXAMPLES", "The first example of each verb; the others are at the verbs.", ".P", ".nf")
     yield from (_text(examples(verb.name)[0]) for verb in VERBS if verb.group)

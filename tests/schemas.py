@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import TypeAdapter
 from team_console.console import records, results
@@ -21,12 +21,18 @@ _TYPES = {**vars(records), **vars(results)}
 
 def schemas() -> dict[str, Schema]:
     """Return the schema of what each verb prints, and of `error`."""
-    return {name: merged(map(of_type, variants)) for name, variants in results.RESULTS.items()}
+    return {verb: merged(map(of_type, variants(verb))) for verb in results.RESULTS}
 
 
-def merged(variants: Iterable[Schema]) -> Schema:
+def variants(verb: str) -> tuple[Any, ...]:
+    """Return the types of which the verb prints one."""
+    result = results.RESULTS[verb]
+    return get_args(result) or (result,)
+
+
+def merged(schemas: Iterable[Schema]) -> Schema:
     """Return the schema of an object that is one of several: it has the keys of all, and must have those in each."""
-    found = list(variants)
+    found = list(schemas)
     properties = {key: inner for one in reversed(found) for key, inner in one["properties"].items()}
     required = [key for key in found[0]["required"] if all(key in one["required"] for one in found)]
     words = "; or ".join(one["description"] for one in found if "description" in one)

@@ -381,7 +381,7 @@ def find_verb(name: str) -> Verb:
     if name in BY_NAME:
         return BY_NAME[name]
 
-    several = _SEVERAL.get(name.lower())
+    several = next((verbs for words, verbs in _SEVERAL.items() if name.lower() in words.split()), None)
     meant = meant_verb(name)
     hint = f"Did you mean '{PROGRAM} {meant}'?" if meant else f"{PROGRAM} --help lists the verbs."
     if several is not None:
@@ -457,32 +457,33 @@ def overview() -> str:
 
 # Hints for what was typed wrongly: the verb or option that was meant, and values that begin with a dash.
 
-SAME: dict[str, str] = {
-    **dict.fromkeys(("accept", "allow", "agree", "yes", "ok"), "approve"),
-    **dict.fromkeys(("deny", "decline", "refuse", "no"), "reject"),
-    **dict.fromkeys(("reply", "respond"), "answer"),
-    **dict.fromkeys(("stop", "kill", "end"), "shutdown"),
-    **dict.fromkeys(("agents", "who", "team"), "roster"),
-    **dict.fromkeys(("log", "logs", "archive"), "history"),
-    **dict.fromkeys(("tail", "follow"), "watch"),
-    **dict.fromkeys(("messages", "mail"), "inbox"),
-    **dict.fromkeys(("cancel", "undo"), "recall"),
-    **dict.fromkeys(("new", "create"), "init"),
-    **dict.fromkeys(("doctor", "heal", "repair"), "check"),
-    **dict.fromkeys(("plans", "questions", "permission", "permissions", "request", "todo"), "requests"),
-    **dict.fromkeys(("message", "msg", "write", "tell"), "send"),
-    **dict.fromkeys(("question",), "ask"),
-    **dict.fromkeys(("read", "get", "pull", "fetch"), "receive"),
-    **dict.fromkeys(("delete", "remove", "rm"), "discard"),
+_OTHER_WORDS = {
+    "approve": "accept allow agree yes ok",
+    "reject": "deny decline refuse no",
+    "answer": "reply respond",
+    "shutdown": "stop kill end",
+    "roster": "agents who team",
+    "history": "log logs archive",
+    "watch": "tail follow",
+    "inbox": "messages mail",
+    "recall": "cancel undo",
+    "init": "new create",
+    "check": "doctor heal repair",
+    "requests": "plans questions permission permissions request todo",
+    "send": "message msg write tell",
+    "ask": "question",
+    "receive": "read get pull fetch",
+    "discard": "delete remove rm",
 }
 """Words that other programs use for what a verb does; spelling alone would take `reply` for `retry`."""
-_SEVERAL: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("list", "ls"), ("requests", "roster", "inbox NAME")),
-    **dict.fromkeys(("open", "start", "run", "console", "ui", "tui"), ("", "demo")),
-    **dict.fromkeys(("exit", "quit"), ("leave NAME", "help exit-codes")),
-    **dict.fromkeys(("error", "errors", "codes", "status-codes"), ("help exit-codes",)),
-    **dict.fromkeys(("setting", "settings"), ("help settings", "config show")),
-    **dict.fromkeys(("key", "keys", "shortcuts"), ("help keys",)),
+SAME = {word: verb for verb, words in _OTHER_WORDS.items() for word in words.split()}
+_SEVERAL = {
+    "list ls": ("requests", "roster", "inbox NAME"),
+    "open start run console ui tui": ("", "demo"),
+    "exit quit": ("leave NAME", "help exit-codes"),
+    "error errors codes status-codes": ("help exit-codes",),
+    "setting settings": ("help settings", "config show"),
+    "key keys shortcuts": ("help keys",),
     "version": ("--version",),
 }
 """Words that can mean one of several verbs; without a verb the console opens."""
@@ -497,12 +498,12 @@ _FOUND_BY = {
 _IDS_LISTED_BY = {"ack": "inbox NAME", **dict.fromkeys(("retry", "redirect", "discard"), "failures")}
 """The verb that lists the messages that another verb takes, where it is not the history."""
 _SAME_OPTIONS = (
-    ("--note", "--reason", "--comment"),
-    ("--content", "--text", "--message", "--body"),
-    ("--summary", "--title", "--subject"),
-    ("--to", "--recipient", "--agent"),
-    ("--option", "--choice"),
-    ("--open", "--status", "--state"),
+    "--note --reason --comment",
+    "--content --text --message --body",
+    "--summary --title --subject",
+    "--to --recipient --agent",
+    "--option --choice",
+    "--open --status --state",
 )
 """Options that verbs use for one thing, with the words that other programs have for it."""
 _NEAR = 0.75
@@ -524,7 +525,7 @@ def meant_option(parser: Parser, message: str, given: Sequence[str]) -> str | No
     for word in (word.partition("=")[0] for word in given if word.startswith("--")):
         if word in options or len(word) < 4:
             continue
-        same = next((names for names in _SAME_OPTIONS if word in names), ())
+        same = (name for names in map(str.split, _SAME_OPTIONS) if word in names for name in names)
         if meant_by_others := next((name for name in same if name in options), None):
             return f"Did you mean {meant_by_others}?"
         alone = next((item.metavar for item in parser._actions if item.metavar == word[2:].upper()), None)

@@ -41,7 +41,8 @@ from team_console.store.settings.team_config import Agent, TeamConfig
 
 # The reference beside the parsers of the verbs: settings, environment, files, exit statuses, error codes, keys.
 
-Rows = Sequence[tuple[str, str]]
+Rows = Mapping[str, str]
+"""Word -> what it means."""
 
 
 class SettingRow(Struct, frozen=True):
@@ -54,59 +55,57 @@ class SettingRow(Struct, frozen=True):
     also: tuple[str, ...] = ()
 
 
-ENVIRONMENT: Rows = (
-    ("TEAM_CONSOLE_TEAM", "the team, as -t LOCATION would name it"),
-    ("TEAM_CONSOLE_AS", "who acts; `join` sets it for an agent, which then cannot act as a human"),
-    ("TEAM_CONSOLE_CONFIG", "the file with your own settings (default: ~/.config/team-console/config.toml)"),
-    ("TEAM_CONSOLE_THEME", "the theme to begin with; it goes before the setting"),
-    ("TEAM_CONSOLE_CANVAS", "`off` sends the terminal all that Textual draws, not only what changed"),
-    ("TEAM_CONSOLE_GRACE", "seconds in which a decision can be taken back, 0 to 60; it goes before the setting"),
-    ("TEAM_CONSOLE_DEBUG", "set to anything: print the traceback of a defect"),
-    ("VISUAL, EDITOR", "the editor that ctrl+e opens on a text"),
-    ("NO_COLOR", "set to anything: no colours, only bold, reverse and underline"),
-    ("XDG_CONFIG_HOME", "where the folder of your settings is (default: ~/.config)"),
-    ("XDG_STATE_HOME", "where drafts, the last visit, the log and records of clients are (default: ~/.local/state)"),
-    ("SSH_AUTH_SOCK", "the SSH agent that may sign verdicts"),
-    ("CLAUDE_CONFIG_DIR, CODEX_HOME", "where the clients keep their settings, for `join --user`"),
-)
+ENVIRONMENT: Rows = {
+    "TEAM_CONSOLE_TEAM": "the team, as -t LOCATION would name it",
+    "TEAM_CONSOLE_AS": "who acts; `join` sets it for an agent, which then cannot act as a human",
+    "TEAM_CONSOLE_CONFIG": "the file with your own settings (default: ~/.config/team-console/config.toml)",
+    "TEAM_CONSOLE_THEME": "the theme to begin with; it goes before the setting",
+    "TEAM_CONSOLE_CANVAS": "`off` sends the terminal all that Textual draws, not only what changed",
+    "TEAM_CONSOLE_GRACE": "seconds in which a decision can be taken back, 0 to 60; it goes before the setting",
+    "TEAM_CONSOLE_DEBUG": "set to anything: print the traceback of a defect",
+    "VISUAL, EDITOR": "the editor that ctrl+e opens on a text",
+    "NO_COLOR": "set to anything: no colours, only bold, reverse and underline",
+    "XDG_CONFIG_HOME": "where the folder of your settings is (default: ~/.config)",
+    "XDG_STATE_HOME": "where drafts, the last visit, the log and records of clients are (default: ~/.local/state)",
+    "SSH_AUTH_SOCK": "the SSH agent that may sign verdicts",
+    "CLAUDE_CONFIG_DIR, CODEX_HOME": "where the clients keep their settings, for `join --user`",
+}
 """Variables that are read, each with what it does."""
 
-EXIT_STATUSES: Rows = (
-    ("0", "done; of a wait for a verdict: yes, or answered"),
-    ("1", "refused, with an error code; of `check` and `config check`: there are findings"),
-    ("2", "the command line was not understood (USAGE)"),
-    ("3", "the team is locked by another program (STORE_LOCKED)"),
-    ("4", "the team cannot be read (STORE_UNREADABLE)"),
-    ("5", "the team was opened read-only (READ_ONLY)"),
-    ("6", "a wait for messages ended and nothing came"),
-    ("10", "a wait for a verdict: no, read why"),
-    ("11", "a wait for a verdict: nothing yet"),
-    ("12", "a wait for a verdict: withdrawn, timed out, or superseded"),
-    ("130", "interrupted with ctrl+c"),
-    ("141", "the program that read the output has gone"),
-)
+EXIT_STATUSES: Rows = {
+    "0": "done; of a wait for a verdict: yes, or answered",
+    "1": "refused, with an error code; of `check` and `config check`: there are findings",
+    "2": "the command line was not understood (USAGE)",
+    "3": "the team is locked by another program (STORE_LOCKED)",
+    "4": "the team cannot be read (STORE_UNREADABLE)",
+    "5": "the team was opened read-only (READ_ONLY)",
+    "6": "a wait for messages ended and nothing came",
+    "10": "a wait for a verdict: no, read why",
+    "11": "a wait for a verdict: nothing yet",
+    "12": "a wait for a verdict: withdrawn, timed out, or superseded",
+    "130": "interrupted with ctrl+c",
+    "141": "the program that read the output has gone",
+}
 """How a verb can leave."""
 
-FILES: Rows = (
-    ("message-queue.yaml", "the queue: `messages:`, a list; it may be edited by hand, comments and unknown keys stay"),
-    ("message-queue.yaml.lock", "the kernel lock, and who holds it; never delete it"),
-    ("message-queue.yaml.prev", "the queue before the last change"),
-    ("archive/AGENT-archive.yaml", "the archive of an agent: every message it has read"),
-    ("messenger-config.yaml", "the settings of the team: members, lead, limits, permissions, routes"),
-    ("audit.jsonl", "the audit log: one hash-chained line for each commit; recovery reads it too"),
-    ("drop/", "the drop folder: a script that cannot lock renames its message into it"),
-    ("rejected/", "drop files that could not be taken in, each with its finding"),
-    ("inbox/AGENT.jsonl", "what the router delivered"),
-    ("attachments/", "contents above 64 KiB"),
-    ("presence/", "a locked file for each open console and waiting client; what each session of a client does now"),
-    ("~/.config/team-console/config.toml", "your own settings: theme, keys, sorting, notices"),
-    ("~/.local/state/team-console/", "drafts, the last visit, runs of clients, the log of defects"),
-)
+FILES: Rows = {
+    "message-queue.yaml": "the queue: `messages:`, a list; it may be edited by hand, comments and unknown keys stay",
+    "message-queue.yaml.lock": "the kernel lock, and who holds it; never delete it",
+    "message-queue.yaml.prev": "the queue before the last change",
+    "archive/AGENT-archive.yaml": "the archive of an agent: every message it has read",
+    "messenger-config.yaml": "the settings of the team: members, lead, limits, permissions, routes",
+    "audit.jsonl": "the audit log: one hash-chained line for each commit; recovery reads it too",
+    "drop/": "the drop folder: a script that cannot lock renames its message into it",
+    "rejected/": "drop files that could not be taken in, each with its finding",
+    "inbox/AGENT.jsonl": "what the router delivered",
+    "attachments/": "contents above 64 KiB",
+    "presence/": "a locked file for each open console and waiting client; what each session of a client does now",
+    "~/.config/team-console/config.toml": "your own settings: theme, keys, sorting, notices",
+    "~/.local/state/team-console/": "drafts, the last visit, runs of clients, the log of defects",
+}
 """The files of a YAML team, then those of one user."""
 
-TOPICS = ("settings", "json", "environment", "files", "exit-codes", "keys")
-"""What `help` explains besides verbs."""
-_ERRORS: Mapping[Code, str] = {
+ERRORS: Rows = {
     Code.INVALID_TYPE: "the kind of message does not exist, or may not be sent that way",
     Code.MISSING_RECIPIENT: "no recipient was named",
     Code.INVALID_REQUEST_ID: "there is no such request, or several are meant",
@@ -163,11 +162,6 @@ routing:
     payload: [product_brief_path, key_insights]
 """
 """Settings that show every form of a value; a test reads them."""
-
-
-def error_rows() -> Iterator[tuple[str, str]]:
-    """Return every error code with what it means."""
-    return ((str(code), _ERRORS[code]) for code in Code)
 
 
 def setting_rows(topic: str) -> list[SettingRow]:
@@ -379,7 +373,7 @@ def _listed(call: Call, source: str) -> Iterator[tuple[str, str]]:
     match source:
         case "topics":
             yield from ((verb.name, verb.help) for verb in VERBS if verb.group)
-            yield from ((topic, "") for topic in TOPICS)
+            yield from ((topic, "") for topic in (*_TAKES_NAME, *_TABLES))
         case "agents":
             config = call.team.config()
             yield from ((agent.name, agent.role) for agent in config.agents.values())
@@ -516,52 +510,53 @@ def do_help(call: Call) -> int:
       team-console help keys                 # the keys of the console
       team-console help environment          # variables; also: files, exit-codes
       team-console help json status          # the JSON Schema of what status --json prints"""
-    words = call.options.topic
-    if not words:
+    topic, *names = call.options.topic or [""]
+    taken = 1 if topic in _TAKES_NAME else 0
+    if names[taken:]:
+        raise UsageError(f"help: {names[taken]!r} is one word too many", "For example: team-console help approve")
+    name = names[0] if names else ""
+    if not topic:
         call.write(overview())
-    elif words[0] == "settings":
-        _print_settings(call, words[1:])
-    elif words[0] == "json":
-        _print_schema(call, words[1:])
+    elif topic == "settings":
+        _print_settings(call, name)
+    elif topic == "json":
+        _print_schema(call, name)
+    elif topic in _TABLES:
+        _print_tables(call, _TABLES[topic])
     else:
-        _refuse_more(words[1:])
-        if words[0] in _TABLES:
-            title, rows = _TABLES[words[0]]
-            _say_rows(call, words[0], title, rows)
-        elif words[0] == "exit-codes" and call.as_json:
-            call.json({"exit_codes": dict(EXIT_STATUSES), "errors": dict(error_rows())})
-        elif words[0] == "exit-codes":
-            _say_rows(call, "exit_codes", "Exit statuses:", EXIT_STATUSES)
-            call.say()
-            title = "Error codes, in the field `error` of --json and behind the message without:"
-            _say_rows(call, "errors", title, list(error_rows()))
-        else:
-            call.write(parser_for(find_verb(words[0])).format_help().rstrip("\n"))
+        call.write(parser_for(find_verb(topic)).format_help().rstrip("\n"))
     return 0
 
 
-_TABLES: Mapping[str, tuple[str, Rows]] = {
-    "environment": ("Variables of the environment that are read:", ENVIRONMENT),
-    "files": ("Files of a team in a folder, and of one user:", FILES),
-    "keys": (
-        "Keys of the console; ? shows those of the present place, and : runs those without a key by their names:",
-        [
-            *((key, f"{meaning} ({modes})") for key, meaning, modes in key_rows()),
-            *((f": {name}", f"{meaning} ({modes})") for name, meaning, modes in named_rows()),
-        ],
-    ),
+_TAKES_NAME = ("settings", "json")
+"""Topics that go on with a name."""
+_TABLES: Mapping[str, Mapping[str, tuple[str, Rows]]] = {
+    "environment": {"environment": ("Variables of the environment that are read:", ENVIRONMENT)},
+    "files": {"files": ("Files of a team in a folder, and of one user:", FILES)},
+    "exit-codes": {
+        "exit_codes": ("Exit statuses:", EXIT_STATUSES),
+        "errors": ("Error codes, in the field `error` of --json and behind the message without:", ERRORS),
+    },
+    "keys": {
+        "keys": (
+            "Keys of the console; ? shows those of the present place, and : runs those without a key by their names:",
+            {key: f"{meaning} ({modes})" for key, meaning, modes in key_rows()}
+            | {f": {name}": f"{meaning} ({modes})" for name, meaning, modes in named_rows()},
+        )
+    },
 }
-"""Topic -> its title and its rows."""
+"""Topic -> the name of each of its tables, its title and its rows."""
 
 
-def _say_rows(call: Call, name: str, title: str, rows: Rows) -> None:
-    width = max(len(word) for word, _ in rows) + 2
-    call.show({name: dict(rows)}, title, *(f"  {word.ljust(width)}{meaning}" for word, meaning in rows))
+def _print_tables(call: Call, tables: Mapping[str, tuple[str, Rows]]) -> None:
+    lines = []
+    for title, rows in tables.values():
+        width = max(map(len, rows)) + 2
+        lines += ["", title, *(f"  {word.ljust(width)}{meaning}" for word, meaning in rows.items())]
+    call.show({name: rows for name, (_, rows) in tables.items()}, *lines[1:])
 
 
-def _print_settings(call: Call, words: Sequence[str]) -> None:
-    _refuse_more(words[1:])
-    topic = words[0] if words else ""
+def _print_settings(call: Call, topic: str) -> None:
     rows = setting_rows(topic)
     if not rows:
         hint = guess(topic, setting_words(), "team-console help settings lists them all.")
@@ -571,22 +566,16 @@ def _print_settings(call: Call, words: Sequence[str]) -> None:
         call.write("\nThey stand in messenger-config.yaml of the team, in YAML. An example:\n\n" + EXAMPLE.rstrip())
 
 
-def _print_schema(call: Call, words: Sequence[str]) -> None:
-    _refuse_more(words[1:])
+def _print_schema(call: Call, name: str) -> None:
     schemas = result_schemas()
-    if not words:
+    if not name:
         head = "team-console help json VERB prints the JSON Schema of what VERB --json prints. Verbs:"
         call.say(head, "  " + " ".join(schemas))
         return
-    if words[0] not in schemas:
-        hint = guess(words[0], schemas, "team-console help json lists the verbs with JSON.")
-        raise UsageError(f"{words[0]} prints no JSON of its own", hint)
-    call.json(schemas[words[0]])
-
-
-def _refuse_more(words: Sequence[str]) -> None:
-    if words:
-        raise UsageError(f"help: {words[0]!r} is one word too many", "For example: team-console help approve")
+    if name not in schemas:
+        hint = guess(name, schemas, "team-console help json lists the verbs with JSON.")
+        raise UsageError(f"{name} prints no JSON of its own", hint)
+    call.json(schemas[name])
 
 
 # `completions`: the completion script for a shell, made from the verbs' own options.

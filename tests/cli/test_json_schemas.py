@@ -15,6 +15,7 @@ from team_console.console.results import RESULTS
 
 from tests.equipment.command_line import CommandLine, Result, next_line
 from tests.equipment.scripts import Script, values
+from tests.schemas import variants
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +27,7 @@ NO_JSON = {"completions", "_complete", "hook", "mcp"}
 def departures(value: Any, verb: str) -> list[str]:
     """What keeps a value from being exactly one of what the verb may print; nothing where it is."""
     found = []
-    for variant in RESULTS[verb]:
+    for variant in variants(verb):
         try:
             TypeAdapter(variant).validate_python(value, strict=True, extra="forbid")
         except ValidationError as error:
