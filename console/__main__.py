@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from team_console import __version__
+from team_console.console.command_words import split
 
 
 def command() -> int:
@@ -19,12 +20,13 @@ def command() -> int:
         return 0
     try:
         words = sys.argv[1:]
+        verb = verb_of(words)
         # guard: hook-start-of-its-own
-        if is_call_of("hook", words):
+        if verb == "hook":
             from team_console.console.clients.start import run_hook
 
             return run_hook(words)
-        if is_call_of("mcp", words) and sys.stdin is not None and sys.stdout is not None:
+        if verb == "mcp" and sys.stdin is not None and sys.stdout is not None:
             from team_console.console.mcp.start import run_mcp
 
             return run_mcp(words, _run)
@@ -33,17 +35,9 @@ def command() -> int:
         return 130
 
 
-def is_call_of(verb: str, words: Sequence[str]) -> bool:
-    """Return whether these arguments call a verb that reads them itself."""
-    if verb not in words or "--help" in words or "-h" in words:
-        return False
-    skip = False
-    for word in words:
-        if skip or word.startswith("-"):
-            skip = not skip and word in ("-t", "--team", "--as")
-            continue
-        return word == verb
-    return False
+def verb_of(words: Sequence[str]) -> str:
+    """Return the verb that reads these arguments itself; empty where its help is asked for, or there is none."""
+    return "" if {"-h", "--help"} & {*words} else split(words)[0] or ""
 
 
 def _run(words: Sequence[str]) -> int:

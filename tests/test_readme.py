@@ -13,7 +13,8 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
-from team_console.console.cli.main import VERBS, find_verb, parser_for, split
+from team_console.console.cli.main import VERBS, find_verb, parser_for
+from team_console.console.command_words import split
 
 from tests.equipment.command_line import ROOT
 from tests.equipment.transcripts import shown_commands, with_transcripts

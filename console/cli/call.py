@@ -33,10 +33,6 @@ class UsageError(TeamError):
         super().__init__(Code.USAGE, message, hint)
 
 
-LOCK_WAIT = 10.0
-"""Seconds a verb waits for the lock (decision D7)."""
-
-
 def _agent_of_process() -> str | None:
     """Return the agent whose process this is, as `TEAM_CONSOLE_AS` says; None when it does not say."""
     return canonical(os.environ.get("TEAM_CONSOLE_AS", "")) or None
@@ -325,6 +321,20 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+def columns() -> int:
+    """Return the cells of a line, as `COLUMNS` or the terminal of standard output says, else 80.
+
+    So does `shutil`, whose import takes longer than a verb takes to parse its options.
+    """
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
+
+
 # One call: its options, its team, who acts.
 
 
@@ -407,8 +417,7 @@ class Call(Output):
     @property
     def caller(self) -> Caller:
         """The actor at the team, for the service."""
-
-        return Caller(self.team, self.actor, LOCK_WAIT)
+        return Caller(self.team, self.actor)
 
     @property
     def decider(self) -> Caller:

@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from team_console.console.cli.call import Call, UsageError, is_terminal
+from team_console.console.cli.call import Call, UsageError, columns, is_terminal
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.printing import ASK_HELP, parse_rules
 from team_console.console.cli.team import make_team
@@ -239,5 +239,4 @@ def _within_terminal(sentence: str) -> list[str]:
     """Return a sentence in lines that a terminal does not break inside of a word; as it is for a file or a pipe."""
     if not is_terminal(sys.stdout):
         return [sentence]
-    columns = shutil.get_terminal_size().columns
-    return textwrap.wrap(sentence, columns, break_long_words=False, break_on_hyphens=False) or [""]
+    return textwrap.wrap(sentence, columns(), break_long_words=False, break_on_hyphens=False) or [""]

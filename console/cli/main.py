@@ -9,14 +9,15 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from typing import Any, NoReturn
 
 from msgspec import Struct
 from team_console import __version__
-from team_console.console.cli.call import Call, OutputLost, UsageError
+from team_console.console.cli.call import Call, OutputLost, UsageError, columns
+from team_console.console.command_words import split
 from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.names import nearest
 
@@ -206,7 +207,6 @@ BY_NAME = {verb.name: verb for verb in VERBS}
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
-_NO_MEMORY = TeamError(Code.STORE_FAILED, "there is not enough memory", "Free some, or raise the limit; try again.")
 
 
 def run(argv: Sequence[str]) -> int:
@@ -217,24 +217,20 @@ def run(argv: Sequence[str]) -> int:
             status = _dispatch(argv, out)
             out.flush()
             return status
-        except (TeamError, MemoryError) as error:
-            refused = error if isinstance(error, TeamError) else _NO_MEMORY
-            if split(argv)[0] == "receive":  # a script that reads the three keys of the source reads them in any case
-                refused.facts |= {"messages": [], "count": 0, "status_message": refused.message}
-            out.failure(refused)
-            out.flush()
-            return refused.exit_code
         except SystemExit as ending:  # argparse after --help, or a signal that ends the demo
             out.flush()
             return ending.code if isinstance(ending.code, int) else 0
         except (OutputLost, BrokenPipeError, KeyboardInterrupt):
             raise
         except Exception as error:
-            failed = system_failure(error)
-            if failed is None:
+            refused = _refusal(error)
+            if refused is None:
                 return _unexpected(error, out)
-            out.failure(failed)
-            return failed.exit_code
+            if split(argv)[0] == "receive":  # a script that reads the three keys of the source reads them in any case
+                refused.facts |= {"messages": [], "count": 0, "status_message": refused.message}
+            out.failure(refused)
+            out.flush()
+            return refused.exit_code
     except BrokenPipeError:
         out.abandon()
         return _BROKEN_PIPE
@@ -282,6 +278,14 @@ def _say_version(call: Call) -> int:
     return 0
 
 
+def _refusal(error: Exception) -> TeamError | None:
+    """Return the error object for what a user can do something about; None for a defect of ours."""
+    if isinstance(error, MemoryError):
+        hint = "Free some, or raise the limit; try again."
+        return TeamError(Code.STORE_FAILED, "there is not enough memory", hint)
+    return error if isinstance(error, TeamError) else system_failure(error)
+
+
 def _unexpected(error: Exception, out: Call) -> int:
     """Log a defect of ours and say so in one line; its own words may quote a message, so they are not printed."""
     import traceback  # with what follows 2 ms, for a defect
@@ -297,7 +301,6 @@ def _unexpected(error: Exception, out: Call) -> int:
 # Arguments: global flags before or after the verb, the verb's own options after it.
 
 PROGRAM = "team-console"
-_TAKES_VALUE = ("-t", "--team", "--as")
 
 
 class Parser(argparse.ArgumentParser):
@@ -339,39 +342,6 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
 
-class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Help as wide as the terminal, found out without `shutil`: each option that is declared makes a formatter."""
-
-    def __init__(self, prog: str, indent_increment: int = 2, max_help_position: int = 24) -> None:
-        super().__init__(prog, indent_increment, max_help_position, width=_columns() - 2)
-
-
-@cache
-def _columns() -> int:
-    """The terminal's, as `COLUMNS` or the terminal of standard output says; else 80."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and int(given) > 0:
-        return int(given)
-    try:
-        return os.get_terminal_size(1).columns or 80
-    except OSError:
-        return 80
-
-
-def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Return the verb (None when there is none) and the arguments without it."""
-    position = 0
-    while position < len(argv) and argv[position] != "--":
-        word = argv[position]
-        if word in _TAKES_VALUE:
-            position += 2
-        elif word.startswith("-") and word != "-":
-            position += 1
-        else:
-            return word, [*argv[:position], *argv[position + 1 :]]
-    return None, list(argv)
-
-
 def find_verb(name: str) -> Verb:
     """Return the verb called `name`.
 
@@ -393,7 +363,8 @@ def find_verb(name: str) -> Verb:
 
 def parser_for(verb: Verb | None) -> Parser:
     """Return a parser that knows the global flags and, with a verb, its own options."""
-    parser = Parser(prog=PROGRAM, allow_abbrev=False, formatter_class=HelpFormatter)
+    formatter = partial(argparse.RawDescriptionHelpFormatter, width=columns() - 2)
+    parser = Parser(prog=PROGRAM, allow_abbrev=False, formatter_class=formatter)
     if verb is not None:
         command = verb.command
         parser.prog += f" {verb.name}"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from team_console.console.cli.call import Call, UsageError, is_terminal
+from team_console.console.cli.call import Call, UsageError, columns, is_terminal
 from team_console.store.contract.team import Snapshot, Team, attached_content
 from team_console.store.model.clock import in_units, is_within
 from team_console.store.model.errors import Problem, TeamError
@@ -58,7 +57,7 @@ def print_table(call: Call, rows: Sequence[Cells]) -> None:
     heads, cells = list(rows[0]), [[safe_line(cell) for cell in row.values()] for row in rows]
     lines = [heads, *cells]
     widths = [max(wide for line in lines if (wide := width(line[at])) <= _WIDEST) for at in range(len(heads))]
-    limit = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+    limit = columns() if is_terminal(sys.stdout) else None
     call.say(_line(heads, widths, limit), style="bold")
     for row in cells:
         call.say(_line(row, widths, limit))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from msgspec import to_builtins
 from msgspec.structs import asdict, replace
-from team_console.console.cli.call import Call, is_terminal
+from team_console.console.cli.call import Call, columns, is_terminal
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.printing import doubts, whole_content
 from team_console.store.contract.team import KEPT_PRIVATE, Snapshot
@@ -176,10 +175,10 @@ def _document_of(call: Call, message: Message, view: View) -> Document:
 
 def _print(call: Call, document: Document, message: Message, codes: Mapping[str, str]) -> None:
     """Print a document to its end, and the code for an answer to exactly that."""
-    columns = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else _WIDEST
+    width = min(columns(), _WIDEST) if is_terminal(sys.stdout) else _WIDEST
     call.say(document.title, style="bold")
     is_cut = False
-    for laid in laid_out(document, min(columns, _WIDEST), full=True, whole=True):
+    for laid in laid_out(document, width, full=True, whole=True):
         is_heading = bool(laid.line) and laid.line[0][1] in HEADS
         call.say(text_of(laid.line).rstrip(), style="bold" if is_heading else "")
         is_cut = is_cut or laid.is_cut

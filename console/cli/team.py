@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import asdict, replace
 from team_console.console.cli.bare import need_screen
-from team_console.console.cli.call import LOCK_WAIT, Call, UsageError, split_names
+from team_console.console.cli.call import Call, UsageError, split_names
 from team_console.console.cli.main import DAY, arg, flag, seconds, verb
 from team_console.console.cli.printing import ASK_HELP, Cells, parse_rules, print_table
 from team_console.store.backends.claude_team import ClaudeTeam
@@ -373,7 +373,7 @@ def do_migrate(call: Call) -> int:
         with closing(open_target(options.target, config)) as target:
             actor, place = call.given_actor or config.lead, target.location
             found = [*key_findings(config, source.snapshot().recorded), *trail_findings(source.audit(limit=10**9))]
-            done = migrate(source, target, actor=actor, wait=LOCK_WAIT, progress=progress, found=found)
+            done = migrate(source, target, actor=actor, progress=progress, found=found)
     if call.as_json:
         call.json({"success": True, "action": "migrate", "location": place, **asdict(done)})
         return 0

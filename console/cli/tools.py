@@ -17,8 +17,9 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.console.actions import ACTIONS, Action, usual_keys, written_key
 from team_console.console.cli.call import Call, UsageError
-from team_console.console.cli.main import BY_NAME, VERBS, arg, find_verb, flag, overview, parser_for, split, verb
+from team_console.console.cli.main import BY_NAME, VERBS, arg, find_verb, flag, overview, parser_for, verb
 from team_console.console.cli.printing import view_now
+from team_console.console.command_words import split
 from team_console.console.preferences import (
     Preferences,
     as_toml,

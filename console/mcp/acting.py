@@ -23,8 +23,6 @@ from team_console.store.views.status import view_of_team
 from team_console.store.views.verdicts import FollowedVerdict
 
 T = TypeVar("T")
-LOCK_WAIT = 10.0
-"""Seconds a tool waits for the lock, as a verb does (decision D7)."""
 # guard: mcp-wait-limit
 LONGEST = 45.0
 """Seconds a call waits at most: many clients give a call up after 60, and an answer has to travel, too."""
@@ -65,14 +63,6 @@ class ActingAgent:
         """
         return await to_thread.run_sync(self._run, act, limiter=self._turn)
 
-    async def view(self) -> View:
-        """Return everything views know about the team now.
-
-        Raises:
-            TeamError: `STORE_UNREADABLE`: an unreadable queue is not an empty one.
-        """
-        return await self.run(view_for)
-
     def open(self) -> Team:
         """Open the team unless it is open.
 
@@ -93,7 +83,7 @@ class ActingAgent:
 
     def _run(self, act: Callable[[Caller], T]) -> T:
         with self._guard:
-            return act(Caller(self.open(), self.name, LOCK_WAIT))
+            return act(Caller(self.open(), self.name))
 
     async def until(
         self, look: Callable[[Caller], T | None], tick: Callable[[], float | None], seconds: float
@@ -143,7 +133,7 @@ def view_for(caller: Caller) -> View:
     """Return everything views know about the team of `caller` now, for it.
 
     Raises:
-        TeamError: `STORE_UNREADABLE`.
+        TeamError: `STORE_UNREADABLE`: an unreadable queue is not an empty one.
     """
     return view_of_team(caller.team, readable(caller.team.snapshot()), me=caller.actor)
 
@@ -163,10 +153,9 @@ async def wait_for_verdict(
         TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
     """
 
-    def begin(caller: Caller) -> FollowedVerdict:
-        return FollowedVerdict(caller.team, request_id, me=agent.name, asked=asked)
-
-    followed = await agent.run(begin)
+    followed = await agent.run(
+        lambda caller: FollowedVerdict(caller.team, request_id, me=agent.name, asked=asked),
+    )
     if not seconds:
         return await agent.run(lambda caller: followed.look())
 

@@ -117,7 +117,7 @@ class Tools:
 
     async def roster(self) -> TeamResult:
         """Everybody in the team: role, state, what they last reported, unread messages."""
-        return tool_result(team_result(await self._agent.view()))
+        return tool_result(team_result(await self._agent.run(view_for)))
 
     async def inbox(
         self,
@@ -410,7 +410,7 @@ def _add_resources(server: Server, agent: ActingAgent) -> None:
         return mails_result(caller, received=inbox.receive(caller, agent=caller.actor, mark_read=False))
 
     async def roster() -> str:
-        return result_json(team_result(await agent.view()))
+        return result_json(team_result(await agent.run(view_for)))
 
     async def waiting() -> str:
         return result_json(await agent.run(look))

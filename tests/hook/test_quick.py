@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.__main__ import is_call_of
+from team_console.console.__main__ import verb_of
 
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine
@@ -113,4 +113,4 @@ def test_what_others_did_without_the_lock_is_looked_at(client: Client, office: C
 
 @cases
 def test_the_hook_is_told_from_every_other_verb(words: list[str], expected: bool) -> None:
-    assert is_call_of("hook", words) is expected
+    assert (verb_of(words) == "hook") is expected

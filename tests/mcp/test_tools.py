@@ -88,10 +88,10 @@ def test_a_hint_names_what_an_agent_has_here(place: Place) -> None:
 def test_a_defect_is_told_without_its_words(place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
-    async def broken(self: ActingAgent) -> Any:
+    async def broken(self: ActingAgent, act: Any) -> Any:
         raise ValueError("the password is hunter2")
 
-    monkeypatch.setattr(ActingAgent, "view", broken)
+    monkeypatch.setattr(ActingAgent, "run", broken)
     error = run(place, lambda client: refused(client, "roster"))
     assert error["error"] == "INTERNAL_ERROR"
     assert "hunter2" not in str(error)
