@@ -379,6 +379,31 @@ def test_what_an_inbox_takes_away_again_goes_into_the_file(
     assert sent.message_id in (folder / "architect.jsonl").read_text()
 
 
+@pytest.mark.parametrize("agents", ["known", '"known ""ones"""'])
+def test_what_an_inbox_would_refuse_at_the_commit_goes_into_the_file(
+    empty_place: str, opened: Open, clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agents: str
+) -> None:
+    """One message of three refers to what is there; nobody else's delivery waits for that of the others."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect, code_developer]\n")
+    refers = f"REFERENCES {agents} DEFERRABLE INITIALLY DEFERRED"
+    execute(
+        empty_place,
+        f"CREATE TABLE {agents} (message_id TEXT PRIMARY KEY)",
+        f"CREATE TABLE architect_inbox (message_id TEXT {refers}, payload TEXT)",
+    )
+    caller = Caller(opened(empty_place, clock=clock), "ceo")
+    to = ("architect", "code_developer", "architect")
+    sent = [send(caller, to=name, summary="Five words are in here", content=name).messages[0] for name in to]
+    execute(empty_place, f"INSERT INTO {agents} VALUES (:known)", known=sent[0].message_id)
+    assert len(deliver(caller).delivered) == 3
+    (row,) = execute(empty_place, "SELECT message_id FROM architect_inbox")
+    assert row == (sent[0].message_id,)
+    folder = caller.team.inbox_folder  # type: ignore[attr-defined]
+    (line,) = (folder / "architect.jsonl").read_text().splitlines()
+    assert sent[2].message_id in line
+
+
 def test_a_database_in_another_encoding_takes_what_it_can_and_says_so(opened: Open, clock: FakeClock) -> None:
     server = server_or_skip()
     place = empty_postgresql().rpartition("/")[0] + f"/latin_{secrets.token_hex(4)}"

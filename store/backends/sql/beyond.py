@@ -19,13 +19,11 @@ from team_console.store.model.message import Message, Status, addressees
 from team_console.store.model.names import spellings
 from team_console.store.protocol.parsing import when_created
 
-_DELIVERED = f"status = '{Status.DELIVERED}'"
-
 
 def pushed_to(connection: Connection, shape: Shape, agent: str) -> int:
     """Return how many messages were delivered to this agent alone that it did not acknowledge, `COUNTED` at most."""
     some, values = listed("name", spellings(agent))
-    mine = f"SELECT 1 FROM {MESSAGES} WHERE recipient IN {some} AND {_DELIVERED}"
+    mine = f"SELECT 1 FROM {MESSAGES} WHERE recipient IN {some} AND {shape.status} = '{Status.DELIVERED}'"
     if _are_read_by_note(connection, shape):
         mine += f" AND NOT {_noted_as_read(shape)}"
     return int(connection.scalar(f"SELECT count(*) FROM ({mine} LIMIT {COUNTED}) AS mine", values))

@@ -226,6 +226,18 @@ class Connection(ABC):
         """Let constraints that wait for the commit speak at each statement of this transaction, where they can."""
 
     @abstractmethod
+    def check_references(self, table: str, rows: Sequence[Values]) -> None:
+        """Refuse rows that were written and refer to a row that is not there, where the commit alone would say so.
+
+        Args:
+            table: As part of a statement.
+            rows: What was written, by column, with the `message_id` of each, or its `old_id`.
+
+        Raises:
+            Exception: An error of the driver that is about the row.
+        """
+
+    @abstractmethod
     def relation(self, name: str) -> Relation | None:
         """Return the table or view of that name, else one whose name is the same but for capitals."""
 

@@ -13,7 +13,7 @@ import re
 import threading
 import time
 import zlib
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -24,7 +24,15 @@ from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
-from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, for_psycopg, sql_name
+from team_console.store.backends.sql.connection import (
+    Column,
+    Connection,
+    Meddler,
+    Relation,
+    Values,
+    for_psycopg,
+    sql_name,
+)
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES, OURS, POLICY, Shape
 from team_console.store.backends.sql.team import SqlTeam
@@ -52,17 +60,26 @@ WHERE relkind IN ('r', 'p') AND relpersistence <> 't' AND nspname <> 'pg_catalog
 AND relname::text IN
 """
 _COLUMNS = """
-SELECT attname::text, format_type(atttypid, atttypmod), EXISTS (
+WITH RECURSIVE found AS (
+    SELECT attrelid, attnum, attname, attcollation, atttypid AS kind, atttypmod AS form, attnotnull AS is_required,
+    atthasdef OR attidentity <> '' OR attgenerated <> '' AS is_filled
+    FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    WHERE relname::text = :table AND relkind IN ('r', 'p', 'f', 'v', 'm') AND pg_table_is_visible(pg_class.oid)
+    AND attnum > 0 AND NOT attisdropped
+    UNION ALL
+    SELECT attrelid, attnum, attname, attcollation, typbasetype, typtypmod, is_required OR typnotnull,
+    is_filled OR typdefault IS NOT NULL
+    FROM found JOIN pg_type ON pg_type.oid = kind WHERE typtype = 'd'
+)
+SELECT attname::text, format_type(kind, form), EXISTS (
     SELECT FROM pg_index
     WHERE indrelid = attrelid AND indkey[0] = attnum AND indnkeyatts = 1 AND indisunique AND indisvalid
     AND indpred IS NULL
-), attnotnull, atthasdef OR attidentity <> '' OR attgenerated <> '',
-ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = atttypid),
+), is_required, is_filled, ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = kind),
 EXISTS (SELECT FROM pg_collation WHERE oid = attcollation AND NOT collisdeterministic)
-FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-WHERE relname::text = :table AND relkind IN ('r', 'p', 'f', 'v', 'm') AND pg_table_is_visible(pg_class.oid)
-AND attnum > 0 AND NOT attisdropped ORDER BY attnum
+FROM found JOIN pg_type ON pg_type.oid = kind WHERE typtype <> 'd' ORDER BY attnum
 """
+"""A domain is the type that it was made of: what is written is cast to that, and the domain still has its say."""
 
 _OURS = ", ".join(f"'{name}'" for name in sorted(OURS))
 _RELATION = f"""
@@ -166,6 +183,10 @@ class PostgresConnection(Connection):
         """See `Connection.check_at_once`; Django's foreign keys wait for the commit."""
         self.change("SET CONSTRAINTS ALL IMMEDIATE")
 
+    def check_references(self, table: str, rows: Sequence[Values]) -> None:
+        """See `Connection.check_references`: after `check_at_once` each statement says so itself."""
+        return None
+
     def relation(self, name: str) -> Relation | None:
         """See `Connection.relation`."""
         found = self.first(_RELATION, {"name": name})
@@ -241,6 +262,9 @@ _CONNECT = {
 """A cut connection is noticed within ten seconds, whatever the system's own defaults are."""
 _PLAIN_DATES = "SET LOCAL datestyle = ISO"
 """Whatever the database's own setting is: moments are read as texts."""
+_WHO = "SELECT pg_backend_pid()"
+"""Another process answers than the one that was connected to where a pooler stands between: each transaction may have
+another session then, in which nothing is left, neither a prepared statement nor a setting."""
 _HOLDER = f"""
 SELECT a.pid, coalesce(host(a.client_addr), 'the server'), a.xact_start, a.application_name
 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
@@ -301,10 +325,14 @@ class PostgresTeam(SqlTeam):
                 if connection.answers():
                     return connection
                 connection.close()
-        only = {"options": "-c default_transaction_read_only=on"} if self.read_only else {}
-        conninfo = self._conninfo(application_name="team-console", **only)
         # Whatever the database is in, it converts, or says that it cannot.
+        conninfo = self._conninfo(application_name="team-console")
         driver = psycopg.connect(conninfo, autocommit=True, client_encoding="UTF8")
+        if driver.execute(_WHO).fetchone() != (driver.info.backend_pid,):
+            # guard: nothing-left-with-a-pooled-session
+            driver.prepare_threshold = None
+        elif self.read_only:
+            driver.execute("SET default_transaction_read_only = on")
         # guard: no-encoding-is-read-leniently
         if driver.info.parameter_status("server_encoding") == "SQL_ASCII":
             driver.execute("SET client_encoding TO 'SQL_ASCII'")
@@ -362,13 +390,16 @@ class PostgresTeam(SqlTeam):
                 raise locked_error(self.location, self._holding(connection), self.look_wait) from error
 
     def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
-        """One round trip: the transaction, how long to wait, who we are for `pg_stat_activity`, the table."""
+        """One round trip: the transaction, how long to wait, whatever the role's own limit of a statement is, who we
+        are for `pg_stat_activity`, the table.
+        """
         words = re.sub(r"[^\x20-\x26\x28-\x5b\x5d-\x7e]", "?", f"team-console {label}")[:63]
         try:
             connection.change(
                 f"BEGIN ISOLATION LEVEL READ COMMITTED; {_PLAIN_DATES}; "
-                f"SET LOCAL lock_timeout = {_milliseconds(wait)}; "
-                f"SET LOCAL application_name = '{words}'; LOCK TABLE {MESSAGES} IN SHARE ROW EXCLUSIVE MODE",
+                f"SET LOCAL lock_timeout = {_milliseconds(wait)}; SET LOCAL statement_timeout = 0; "
+                f"SET LOCAL application_name = '{words}'; LOCK TABLE {MESSAGES} IN SHARE ROW EXCLUSIVE MODE; "
+                "SET LOCAL statement_timeout TO DEFAULT",
             )
         except psycopg.Error as error:
             if error.sqlstate != _LOCKED:
@@ -545,11 +576,22 @@ def _is_read_only(error: Exception) -> bool:
 
 
 async def _listen(conninfo: str) -> AsyncIterator[WatchHint]:
-    """Yield a hint at once and after every change, until the server is lost."""
+    """Yield a hint at once and after every change, until the server is lost.
+
+    Behind a pooler, and at a replica that only reads, nobody is notified: there the glances have to do.
+    """
     async with asyncio.timeout(2 * _ANSWER_SECONDS):
         connection = await AsyncConnection.connect(conninfo, autocommit=True)
     try:
-        await connection.execute(f"LISTEN {CHANNEL}; SET lock_timeout = {_milliseconds(_ANSWER_SECONDS / 2)}")
+        asked = await connection.execute(f"{_WHO}, pg_is_in_recovery()")
+        pid, is_replica = await asked.fetchone() or (0, False)
+        if pid != connection.info.backend_pid:
+            connection.prepare_threshold = None
+        else:
+            await connection.execute(f"SET lock_timeout = {_milliseconds(_ANSWER_SECONDS / 2)}")
+            # guard: no-listening-where-nobody-notifies
+            if not is_replica:
+                await connection.execute(f"LISTEN {CHANNEL}")
         seen = await _glance(connection)
         yield WatchHint(WatchState.LIVE)
         while True:

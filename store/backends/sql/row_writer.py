@@ -170,6 +170,7 @@ class RowWriter:
         try:
             with self.connection.savepoint():
                 count = self.connection.change_all(statement, rows)
+                self.connection.check_references(MESSAGES, rows)
                 found = self._found(rows) if looks else []
                 # guard: swallowed-write-noticed
                 if count != len(rows) or any(starmap(_is_as_before, found)):

@@ -249,6 +249,7 @@ class Shape(Struct, frozen=True):
         hides_rows: Whether this role sees only the rows that policies of the database let it see.
         mixed: See `Relation.mixed`.
         is_group: The condition for rows that are for several, in words that both databases take for an index.
+        payload: The payload as a text in which words can be looked for.
         place: See `Relation.place`.
     """
 
@@ -265,6 +266,7 @@ class Shape(Struct, frozen=True):
     hides_rows: bool = False
     mixed: str = ""
     is_group: str = _is_group("recipient")
+    payload: str = ""
     place: str = ""
 
     @property
@@ -276,6 +278,11 @@ class Shape(Struct, frozen=True):
     def kind(self) -> str:
         """The type of a message as text."""
         return self._as_text("message_type")
+
+    @property
+    def status(self) -> str:
+        """The status as it is compared with a list: for a domain over an enumeration PostgreSQL has no such thing."""
+        return "status" if self.words is None else f"CAST(status AS {self.types['status']})"
 
     def _as_text(self, name: str) -> str:
         column = f"{MESSAGES}.{name}"
@@ -318,7 +325,7 @@ class Shape(Struct, frozen=True):
         wanted = {*statuses}
         wanted |= {STAND_INS[status] for status in wanted if status in STAND_INS}
         some, values = listed("status", sorted(wanted if self.words is None else wanted & self.words))
-        return f"status IN {some}", values
+        return f"{self.status} IN {some}", values
 
     def problems(self) -> tuple[Problem, ...]:
         """Return findings on the table as it was made."""
@@ -468,10 +475,7 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
     is_complete = tables.keys() >= OURS.keys()
     hidden = not all(may_be_read for name, may_be_read in tables.items() if name in OURS)
     others = [column for name, column in columns.items() if name not in COLUMNS]
-    recipient = "recipient"
-    # guard: nothing-looked-for-without-case
-    if columns["recipient"].ignores_case:
-        recipient = 'recipient COLLATE "C"'
+    payload = columns.get("payload")
     return Shape(
         types={name: columns[name].type for name in COLUMNS if name in columns},
         others=tuple(column.name for column in others),
@@ -489,9 +493,21 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
         refused=refused,
         hides_rows=relation.hides_rows,
         mixed=relation.mixed,
-        is_group=_is_group(recipient),
+        is_group=_is_group(_sought("recipient", columns["recipient"])),
+        payload="" if payload is None else _sought(_payload_text(payload), payload),
         place=relation.place,
     )
+
+
+def _payload_text(column: Column) -> str:
+    name = f"{MESSAGES}.payload"
+    return f"encode({name}, 'escape')" if column.type == "bytea" else f"CAST({name} AS TEXT)"
+
+
+def _sought(text: str, column: Column) -> str:
+    """Return a column, or a text made of it, as one in which words can be looked for."""
+    # guard: nothing-looked-for-without-case
+    return f'{text} COLLATE "C"' if column.ignores_case else text
 
 
 def _filling(column: Column) -> Any:

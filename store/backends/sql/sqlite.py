@@ -66,6 +66,11 @@ _REFERENCES = """
 SELECT child.name, key."from" FROM sqlite_master AS child, pragma_foreign_key_list(child.name) AS key
 WHERE child.type = 'table' AND lower(key."table") = :table AND key.on_delete IN ('NO ACTION', 'RESTRICT')
 """
+_REFERS_TO = """
+SELECT key.id, key."table", key."from",
+coalesce(key."to", (SELECT name FROM pragma_table_info(key."table") WHERE pk = key.seq + 1))
+FROM pragma_foreign_key_list(:table) AS key ORDER BY key.id, key.seq
+"""
 
 
 class SqliteConnection(Connection):
@@ -107,8 +112,30 @@ class SqliteConnection(Connection):
         return isinstance(error, (sqlite3.IntegrityError, sqlite3.DataError))
 
     def check_at_once(self) -> None:
-        """See `Connection.check_at_once`: here nobody can, so `references` are looked at."""
+        """See `Connection.check_at_once`: here nobody can, so `references` and `check_references` look."""
         return None
+
+    def check_references(self, table: str, rows: Sequence[Values]) -> None:
+        """See `Connection.check_references`; Django's foreign keys wait for the commit, which does not say which row.
+
+        Raises:
+            sqlite3.IntegrityError: Naming the table that lacks a row.
+        """
+        keys: dict[int, list[tuple[str, str, str]]] = {}
+        for number, *key in self.rows(_REFERS_TO, {"table": table.strip('"').replace('""', '"')}):
+            keys.setdefault(number, []).append((key[0], key[1], key[2]))
+        ids = [row.get("message_id", row.get("old_id")) for row in rows]
+        for parts in keys.values():
+            if rows[0].keys().isdisjoint(column for _, column, _ in parts):
+                continue  # SQLite, too, looks only at what is written
+            parent, columns = sql_name(parts[0][0]), [f"{table}.{sql_name(column)}" for _, column, _ in parts]
+            given = " AND ".join(f"{column} IS NOT NULL" for column in columns)
+            pairs = zip(parts, columns, strict=True)
+            same = " AND ".join(f"there.{sql_name(there)} = {column}" for (_, _, there), column in pairs)
+            lost = f"{given} AND NOT EXISTS (SELECT 1 FROM {parent} AS there WHERE {same})"
+            # guard: reference-looked-at-before-the-commit
+            if self.rows_among(f"SELECT 1 FROM {table} WHERE {lost} AND {table}.message_id IN", ids):
+                raise sqlite3.IntegrityError(f"{', '.join(columns)} must be in {parent}")
 
     def relation(self, name: str) -> Relation | None:
         """See `Connection.relation`."""

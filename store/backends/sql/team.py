@@ -268,7 +268,7 @@ class SqlTeam(Team):
             # Named one by one: an index finds them beside any number of others for the same agent.
             having, statuses = shape.has_status(_NOT_OVER)
             rows = connection.rows(shape.rows(may_address(shape, having)), {**values, **statuses})
-            delivered = f"{MESSAGES}.status = '{Status.DELIVERED}'"
+            delivered = f"{shape.status} = '{Status.DELIVERED}'"
             newest = " ORDER BY created_at DESC" if "created_at" in shape.types else ""
             ids = f"SELECT message_id FROM {MESSAGES} WHERE {delivered} AND {{0}} LIMIT {_PUSHED + 1}"
             found = connection.rows(ids.format(shape.is_group))

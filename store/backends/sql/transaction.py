@@ -164,7 +164,7 @@ class SqlTransaction(Transaction):
         is_text = "payload" in self.shape.types and not self.shape.has_bytes("payload")
         if self._state is not None or self.changes.replaced or not (is_text and _PLAIN_ID(word)):
             return None
-        texts = [f"CAST({MESSAGES}.payload AS TEXT)", *([f"{NOTES}.note"] if self.shape.has_ours else [])]
+        texts = [self.shape.payload, *([f"{NOTES}.note"] if self.shape.has_ours else [])]
         held = [f"{text} LIKE :word OR {text} LIKE :escape ESCAPE '!'" for text in texts]
         condition = " OR ".join([f"{self.shape.id} = :message_id", *held])
         sought = f"%{word[:LONGEST_SOUGHT]}%"
@@ -402,6 +402,7 @@ class SqlTransaction(Transaction):
             with self.connection.savepoint():
                 if not self._insert_once(own, row, "message_id", says="payload"):
                     raise _Unkept
+                self.connection.check_references(own, [row])
                 is_there = True
         except _Unkept:
             pass  # undone, so that nobody reads there what nobody wrote
