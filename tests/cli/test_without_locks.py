@@ -12,15 +12,19 @@ from tests.equipment.command_line import CommandLine, Result, needs
 
 pytestmark = pytest.mark.slow
 
+MOST_TRIES = 30
+"""Of one command to have a lock; a program that waits for one tries a hundred times."""
 SHIM = """
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
 #include <fcntl.h>
 #include <dlfcn.h>
-int flock(int fd, int how) { errno = ENOLCK; return -1; }
+#include <unistd.h>
+static int refuse(void) { write(open(TRIES, O_WRONLY | O_APPEND), ".", 1); errno = ENOLCK; return -1; }
+int flock(int fd, int how) { return refuse(); }
 static int refused(int fd, int what, void *given, const char *name) {
-    if (what == F_SETLK || what == F_SETLKW || what == F_OFD_SETLK) { errno = ENOLCK; return -1; }
+    if (what == F_SETLK || what == F_SETLKW || what == F_OFD_SETLK) return refuse();
     int (*real)(int, int, ...) = dlsym(RTLD_NEXT, name);
     return real(fd, what, given);
 }
@@ -37,13 +41,18 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     needs("cc")
     folder = tmp_path_factory.mktemp("shim")
     (folder / "shim.c").write_text(SHIM)
-    library = folder / "shim.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, folder / "shim.c", "-ldl"], check=True)
-    return {"LD_PRELOAD": str(library)}
+    library, tries = folder / "shim.so", folder / "tries"
+    told = f'-DTRIES="{tries}"'
+    subprocess.run(["cc", "-shared", "-fPIC", told, "-o", library, folder / "shim.c", "-ldl"], check=True)
+    return {"LD_PRELOAD": str(library), "TRIES": str(tries)}
 
 
 def run(here: CommandLine, env: Mapping[str, str], *words: str) -> Result:
-    return here(*words, env={**env, "PYTHONDONTWRITEBYTECODE": "1"})
+    tries = Path(env["TRIES"])
+    tries.write_bytes(b"")
+    done = here(*words, env={**env, "PYTHONDONTWRITEBYTECODE": "1"})
+    assert 0 < tries.stat().st_size <= MOST_TRIES, (words, tries.stat().st_size)
+    return done
 
 
 @pytest.mark.parametrize("place", ["team", "team.db"])

@@ -572,16 +572,27 @@ def _connect(path: Path, how: str, *pragmas: str, timeout: float) -> sqlite3.Con
     """Return a connection without transactions of its own making."""
     _refuse_pipe(Path(f"{path}-journal"))
     uri = f"file:{quote(os.fsencode(path))}?{how}"  # a name need not be UTF-8
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=timeout)
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=0)
     # Other programs write texts that are not UTF-8; they come with replacement characters and stop nothing.
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    patience = f"busy_timeout = {1e3 * timeout:.0f}"
     try:
-        for pragma in pragmas:
-            connection.execute(f"PRAGMA {pragma}")
+        try:
+            _set(connection, *pragmas, patience)
+        except sqlite3.OperationalError as error:
+            # guard: missing-locks-not-waited-for
+            if "locked" not in _words(error) or missing_locks_in(path.parent):
+                raise
+            _set(connection, patience, *pragmas)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _set(connection: sqlite3.Connection, *pragmas: str) -> None:
+    for pragma in pragmas:
+        connection.execute(f"PRAGMA {pragma}")
 
 
 def _refuse_pipe(journal: Path) -> None:
