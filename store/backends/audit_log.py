@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,7 +15,7 @@ from team_console.store.model.message import Fields
 from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 from team_console.store.protocol.relations import fact_of
 from team_console.store.settings.in_force import recorded_text
-from team_console.store.settings.settings_file import parse_settings
+from team_console.store.settings.settings_file import settings_in
 
 KEPT = 2000
 """How many lines are kept for people; more are read again when they are asked for."""
@@ -139,7 +138,7 @@ def _asks_for_signatures(text: bytes | None) -> bool:
     if text is None or b"keys" not in text:
         return False
     try:
-        config = parse_settings(text, Path("messenger-config.yaml"))
+        config = settings_in(text)
     except TeamError:
         return False
     return config.verdicts == "signed" and any(human.keys for human in config.humans.values())

@@ -11,6 +11,7 @@ from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import first_of, safe_line
+from team_console.store.settings.settings_file import PROJECT_FOLDER, PROJECT_QUEUES
 from team_console.store.settings.settings_file import places as configured_places
 from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME
 
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from team_console.store.backends.claude_team import ClaudeTeam
     from team_console.store.contract.team import Team
 
-PROJECT_QUEUE = Path("_bmad-output/messenger") / QUEUE_NAME
+PROJECT_QUEUE = PROJECT_QUEUES / QUEUE_NAME
 """Where a project root keeps its queue (seed 000, requirement 2)."""
-PROJECT_CONFIG = Path("_bmad/core/messenger") / CONFIG_NAME
+PROJECT_CONFIG = PROJECT_FOLDER / CONFIG_NAME
 """Where a project root keeps its settings (seed 000, requirement 1)."""
 OWN_FOLDER = ".team-console"
 """Where a project without a messenger of its own keeps its team, out of the way of its files."""

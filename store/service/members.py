@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -20,7 +19,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.running_grants import end_grants_for
 from team_console.store.service.writing import current_members
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, fields_of, remove_member
-from team_console.store.settings.settings_file import parse_settings
+from team_console.store.settings.settings_file import settings_in
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 
@@ -192,14 +191,14 @@ def _edit(tx: Transaction, change: Callable[[str], str], wanted: Mapping[str, Ag
         TeamError: `NOT_PERMITTED` where only a human with an editor can make this change.
     """
     before = tx.settings()
-    config = parse_settings(before.encode(), _NOWHERE)
+    config = settings_in(before.encode())
     expected = {name: agent for name, agent in config.agents.items() if wanted.get(name, agent) is not None}
     expected |= {name: agent for name, agent in wanted.items() if agent is not None}
     try:
         after = change(before)
     except SettingsEditError as error:
         raise _by_hand(str(error)) from error
-    result = parse_settings(after.encode(), _NOWHERE)
+    result = settings_in(after.encode())
     # The lead is a member without being listed, as soon as anybody is.
     made = {name: agent for name, agent in result.agents.items() if name in expected or name != result.lead}
     if made != {name: agent for name, agent in expected.items() if name in made or name != config.lead}:
@@ -209,10 +208,6 @@ def _edit(tx: Transaction, change: Callable[[str], str], wanted: Mapping[str, Ag
     if _without_members(config) != _without_members(result):
         raise _by_hand("more than the members would change")
     tx.configure(after)
-
-
-_NOWHERE = Path("/nonexistent/messenger-config.yaml")
-"""No key and no place of the queue is looked for while two texts are compared."""
 
 
 def _without_members(config: TeamConfig) -> TeamConfig:

@@ -47,11 +47,8 @@ from team_console.store.protocol.verdicts import (
 )
 from team_console.store.service.caller import Caller
 from team_console.store.service.writing import sealed
-from team_console.store.settings.settings_file import parse_settings
+from team_console.store.settings.settings_file import settings_in
 from team_console.store.settings.team_config import Human, TeamConfig, key_bytes
-
-_NOWHERE = Path("/nonexistent/messenger-config.yaml")
-"""No key and no place of the queue is looked for while a text is tried."""
 
 
 class Made(Struct, frozen=True):
@@ -179,7 +176,7 @@ def _with_identity(caller: Caller) -> TeamConfig:
         if not tx.config.team_id:
             team_id = secrets.token_hex(16)
             after = f"{before.rstrip()}\nteam_id: {team_id}\n".lstrip()
-            if parse_settings(after.encode(), _NOWHERE).team_id != team_id:
+            if settings_in(after.encode()).team_id != team_id:
                 hint = f"Add this line to the settings: team_id: {team_id}"
                 raise TeamError(Code.NOT_PERMITTED, "the settings give the team no team_id for its verdicts", hint)
             tx.configure(after)

@@ -145,7 +145,7 @@ def _user(uid: int) -> str:
 
 PROJECT_FOLDER = Path("_bmad/core/messenger")
 """Where a project root keeps its settings (seed 000, requirement 1)."""
-_PROJECT_QUEUES = Path("_bmad-output/messenger")
+PROJECT_QUEUES = Path("_bmad-output/messenger")
 """Where it keeps its queue (seed 000, requirement 2)."""
 _PLAIN = (
     *("language", "wait_for_human", "ask_for", "spawn", "description", "version", "team_id", "signed_since"),
@@ -229,6 +229,15 @@ def parse_settings(data: bytes, path: Path) -> TeamConfig:
     return _Builder(path).build(text)
 
 
+def settings_in(data: bytes) -> TeamConfig:
+    """Return the settings in a text that is no file's: neither a key nor a place is looked for.
+
+    Raises:
+        TeamError: As for `parse_settings`.
+    """
+    return parse_settings(data, Path("/nonexistent") / CONFIG_NAME)
+
+
 def _is_project(path: Path) -> bool:
     return path.parent.parts[-len(PROJECT_FOLDER.parts) :] == PROJECT_FOLDER.parts
 
@@ -302,7 +311,7 @@ class _Builder(SettingsChecker):
     def _places(self) -> tuple[Path | None, Path | None]:
         is_project = _is_project(self._path)
         root = self._path.parents[len(PROJECT_FOLDER.parts)] if is_project else self._path.parent
-        usual = root / _PROJECT_QUEUES if is_project else root
+        usual = root / PROJECT_QUEUES if is_project else root
         folder = self._place("queue_dir", root, usual, None)
         named = None if folder is None else folder / QUEUE_NAME
         queue = self._place("queue_file", root, folder or usual, named)
@@ -375,10 +384,10 @@ class _Builder(SettingsChecker):
         for folder in (real, *real.parents):
             if not folder.is_relative_to(top) or folder == top:
                 return
-            project = folder / _PROJECT_QUEUES
+            project = folder / PROJECT_QUEUES
             for mark, home in ((folder / CONFIG_NAME, folder), (folder / PROJECT_FOLDER / CONFIG_NAME, project)):
                 # Beside the queue of a project nobody reads settings.
-                is_read = not (_is_project(self._path) and folder == top / _PROJECT_QUEUES)
+                is_read = not (_is_project(self._path) and folder == top / PROJECT_QUEUES)
                 if is_read and os.path.isfile(mark) and not _is_same(mark, self._path):
                     queue, archives = places(mark)
                     queue = queue or home / QUEUE_NAME
