@@ -85,7 +85,7 @@ _MEMBERS_BEHIND = re.compile(rb"(?:\"\w+\"\s*:\s*(?:[\w.+-]+|\"[^\"\\\n]*\"|(?=\
 _ID_MEMBER = re.compile(rb"[\"']?\b(?:message_)?id[\"']?\s*:")
 _ID_NAMES = frozenset({b"message_id", b"id"})
 _RECORD_NAMES = frozenset({b"type", b"message_type", b"from", b"sender", b"to", b"recipient", b"to_agents", b"payload"})
-_SLIPPED_NAMES = _RECORD_NAMES | {b"status", b"priority", b"created", b"summary", b"content", b"payload"}
+_SLIPPED_NAMES = _RECORD_NAMES | {b"status", b"priority", b"created", b"summary", b"content"}
 _LIST_NAME = b"messages"
 _AGAIN = rb"^(?:(?P<pad> {0,%d})(?:[\[{\]]|-(?=[ \t\r\n]|\Z))|(?:---|\.\.\.)(?=[ \t\r\n]|\Z))"
 """Where something new begins behind an object that has no end."""
@@ -402,13 +402,12 @@ class Cutter:
         for _ in range(wrong):
             at_fault = self._line_end(at_fault)
         candidates = [
-            place
+            (place, pad, is_dash)
             for place, pad, is_dash in lines
             if place <= at_fault and (pad <= column or (is_dash and _MAPPING_ITEM.match(self.data, place)))
         ]
         if candidates:
-            place = candidates[-1]
-            pad, is_dash = next((pad, is_dash) for other, pad, is_dash in lines if other == place)
+            place, pad, is_dash = candidates[-1]
             line = self.data[place : self._line_end(place)].strip()
             is_slip = not (is_dash or line.startswith(_FENCE) or _is_object(line))
             # Keys of the entry itself follow: the dash is a slip in it.

@@ -11,6 +11,8 @@ import os
 import time
 import zlib
 
+from team_console.store.backends.locked_files import SAFE
+
 TYPE_CHECKING = False  # `typing` would cost each event of a client 5 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +23,6 @@ MOST_WORDS = 4_000
 """Characters of one text of a note."""
 _DAYS = 14
 """Days after which a session that never said its end is not thought of any more."""
-_SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def write_note(folder: str, note: dict[str, str], *, like: str) -> bool:
@@ -39,7 +40,7 @@ def write_note(folder: str, note: dict[str, str], *, like: str) -> bool:
     try:
         mode = os.stat(like).st_mode
         if not os.path.isdir(folder):
-            os.mkdir(folder, 0o700 | (0o070 if mode & 0o020 else 0o050 if mode & 0o040 else 0))
+            make_folder(folder, mode)
         texts = {key: text[:MOST_WORDS] for key, text in note.items()}
         write_whole(os.path.join(folder, name), texts, mode=mode & 0o664 | 0o600)
     except OSError:
@@ -52,6 +53,15 @@ def write_note(folder: str, note: dict[str, str], *, like: str) -> bool:
     return True
 
 
+def make_folder(folder: str | os.PathLike[str], mode: int) -> None:
+    """Make a folder for whoever may read or write files of this mode.
+
+    Raises:
+        OSError: It is there, or cannot be made.
+    """
+    os.mkdir(folder, 0o700 | (0o070 if mode & 0o020 else 0o050 if mode & 0o040 else 0))
+
+
 def write_whole(path: str, value: Mapping[str, object], *, mode: int = 0o600) -> None:
     """Write a small file as JSON beside the old one and rename it: whoever reads it sees the old or the new.
 
@@ -60,7 +70,7 @@ def write_whole(path: str, value: Mapping[str, object], *, mode: int = 0o600) ->
     """
     folder, name = os.path.split(path)
     staged = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
-    descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _SAFE, 0o600)
+    descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | SAFE, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
         os.fchmod(descriptor, mode)
         json.dump(value, file)

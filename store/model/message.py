@@ -250,7 +250,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
                 if isinstance(moment, str):
                     yield reader, moment
 
-    def with_changes(self, **changes: Any) -> Message:
+    def with_changes(self, /, **changes: Any) -> Message:
         """Return a copy whose record has `changes` set; a value of None removes its key. Keys are record keys."""
         record = dict(self.record)
         for key, value in changes.items():

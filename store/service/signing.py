@@ -7,7 +7,6 @@ authority in a team is kept in their own state.
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -18,6 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
+from team_console.store.backends.session_notes import write_whole
 from team_console.store.contract.team import Snapshot, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -363,11 +363,7 @@ def remember(team: Team, config: TeamConfig) -> None:
         return
     with suppress(OSError):
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        staged = place.with_name(f"{place.name}.{secrets.token_hex(4)}")
-        descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(msgspec.json.encode(found))
-        staged.replace(place)
+        write_whole(str(place), msgspec.to_builtins(found))
 
 
 def authority_change(known: Authority, config: TeamConfig, recorded: RecordedFacts | None) -> str:

@@ -16,9 +16,10 @@ from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, rename_durably
 from team_console.store.backends.yaml.entry import Entry, emit
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
+from team_console.store.backends.yaml.lock import not_readable
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, is_plain
-from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, is_copy
 from team_console.store.model.names import word_for
 from team_console.store.protocol.parsing import carries
@@ -315,7 +316,7 @@ class Archives:
                 refuse_way_out(self._disk, self._layout, folder)
                 found = [(archive_part(name), name) for name in self._disk.names(folder)]
             except OSError as error:  # an archive that cannot be read must not pass for one that does not have an id
-                raise _unreadable(folder, error) from error
+                raise not_readable(folder, error, "; nothing was changed") from error
             parts = [(part[0], part[1], name) for part, name in found if part is not None]
             parts.sort(key=lambda item: (item[0], item[1] is None, item[1] or 0, item[2]))
             self._names = [(agent, folder / name) for agent, _, name in parts]
@@ -407,15 +408,6 @@ class Archives:
 def _is_word(message_id: str) -> bool:
     """Return whether an id is found as one of `_WORDS`; one that begins with a colon is looked for by itself."""
     return is_plain(message_id) and not message_id.startswith(":") and len(message_id) < _OVERLAP
-
-
-def _unreadable(path: Path, error: OSError) -> TeamError:
-    return TeamError(
-        Code.STORE_UNREADABLE,
-        f"{path} cannot be read: {error.strerror or error}; nothing was changed",
-        "Check what is at that path and its permissions.",
-        path=str(path),
-    )
 
 
 def usable_size(disk: Disk, path: Path) -> int:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, append, size_of
 from team_console.store.contract.team import seal
-from team_console.store.model.message import FieldDict, Message, from_record
+from team_console.store.model.message import FieldDict, Message
 from team_console.store.settings.in_force import recorded_text
 
 _WINDOW = 1 << 16
@@ -52,13 +52,7 @@ class RecordPatch(Struct, frozen=True, array_like=True):
         """
         if self.new is not None and (current is self.old or (self.old and current.record == self.old.record)):
             return self.new
-        record = dict(current.record)
-        for key, value in self.keys.items():
-            if value is None:
-                record.pop(key, None)
-            else:
-                record[key] = value
-        return from_record(record)
+        return current.with_changes(**self.keys)
 
 
 class Line(Struct, frozen=True):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
-from team_console.store.backends.locked_files import kernel_locks, sync_folder
+from team_console.store.backends.locked_files import SAFE, kernel_locks, sync_folder
 from team_console.store.settings.settings_file import open_quietly
 
 
@@ -56,7 +56,6 @@ FileVersion = tuple[int, int, int]
 _WINDOW = 1 << 20
 LARGEST_FILE = 256 << 20
 """Bytes that are ever read at once; a file of which more would be needed was not made by us."""
-_SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Stat(Struct, frozen=True):
@@ -106,7 +105,7 @@ class Disk:
         Raises:
             OSError: `EFBIG` for more than `LARGEST_FILE` of them, `ENOMEM` for more than there is memory for.
         """
-        fd = _regular(open_quietly(path, _SAFE), path)
+        fd = _regular(open_quietly(path, SAFE), path)
         try:
             return _read_all(fd, path, start, length), _stat(os.fstat(fd))
         finally:
@@ -152,13 +151,13 @@ class Disk:
     def open_append(self, path: Path, mode: int) -> int:
         """Open for appending, creating the file when it is missing."""
         try:
-            return _regular(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | _SAFE), path)
+            return _regular(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | SAFE), path)
         except FileNotFoundError:
             return _create(path, mode, -1, os.O_WRONLY | os.O_APPEND)
 
     def open_existing(self, path: Path) -> int:
         """Open an existing file for writing in place."""
-        return _regular(os.open(path, os.O_RDWR | os.O_NONBLOCK | _SAFE), path)
+        return _regular(os.open(path, os.O_RDWR | os.O_NONBLOCK | SAFE), path)
 
     def stat_of(self, fd: int) -> Stat:
         """Return the state of an open file."""
@@ -255,7 +254,7 @@ def _stat(found: os.stat_result) -> Stat:
 
 def _create(path: Path, mode: int, group: int, flags: int) -> int:
     """Return a new file with exactly these rights, whatever the umask; private until it has them."""
-    fd = os.open(path, flags | os.O_CREAT | os.O_EXCL | _SAFE, 0o600)
+    fd = os.open(path, flags | os.O_CREAT | os.O_EXCL | SAFE, 0o600)
     try:
         if group not in (-1, os.fstat(fd).st_gid):
             with contextlib.suppress(PermissionError):

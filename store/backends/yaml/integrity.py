@@ -14,7 +14,7 @@ from team_console.store.backends.yaml.recovery import audit_problem
 from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.names import is_name
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 
 DELETED = "delete_archived"
 """The one action that takes messages out of archives; its fact `left` says what stays of which file."""
@@ -137,7 +137,7 @@ def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, least: in
     if not files:
         what = f"the archive of {agent} is gone"
     if missing:
-        what += f": {len(missing):,} message{'s' * (len(missing) != 1)}, {safe_line(min(missing), 64)} among them"
+        what += f": {counted(len(missing), 'message')}, {safe_line(min(missing), 64)} among them"
     elif files:
         what += f": {size:,} bytes are there, and {least:,} were"
     place = f"{layout.archives.name}/{archives.current(agent).name}"

@@ -204,6 +204,13 @@ def _acquire(disk: Disk, path: Path, wait: float, mode: int) -> Held:
         raise _unusable(path, error.strerror or str(error), hint) from error
 
 
+def not_readable(path: Path, error: OSError, meanwhile: str = "") -> TeamError:
+    """Return the error for a path that is there and cannot be read; `meanwhile` ends its sentence."""
+    text = f"{path} cannot be read: {error.strerror or error}{meanwhile}"
+    hint = "Check what is at that path and its permissions."
+    return TeamError(Code.STORE_UNREADABLE, text, hint, path=str(path))
+
+
 def not_writable(path: Path, error: OSError) -> TeamError:
     """Return the error for a path that permissions or a read-only mount keep us from writing."""
     return TeamError(

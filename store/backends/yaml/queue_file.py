@@ -10,7 +10,7 @@ from shlex import quote
 from msgspec import Struct
 from team_console.store.backends.yaml.audit_log import AuditLog
 from team_console.store.backends.yaml.disk import PRIVATE, Disk, FileVersion, Stat, shared_mode
-from team_console.store.backends.yaml.lock import Released
+from team_console.store.backends.yaml.lock import Released, not_readable
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.contract.team import Progress
@@ -77,12 +77,7 @@ def load(
                     return _blank(disk, path, error)
             time.sleep(_PAUSE)
     except OSError as error:
-        raise TeamError(
-            Code.STORE_UNREADABLE,
-            f"{path} cannot be read: {error.strerror or error}",
-            "Check what is at that path and its permissions.",
-            path=str(path),
-        ) from error
+        raise not_readable(path, error) from error
 
 
 def _blank(disk: Disk, path: Path, error: TextError) -> QueueFile:

@@ -89,7 +89,7 @@ class SnapshotReader:
         self._settled: FileVersion | None = None
         self._completed: tuple[object, QueueText] | None = None
         self._losses = Losses(disk, layout)
-        self._beside = FolderHealth(disk, layout)
+        self._beside = FolderHealth(disk, layout, ConflictedCopies(disk, layout))
         self._offered = DroppedMessages(disk, layout)
         self.trail = FileReader(disk, layout.audit)
         self.folder_seen = folder_seen
@@ -372,8 +372,8 @@ class FolderHealth(Struct):
 
     disk: Disk
     layout: Layout
+    copies: ConflictedCopies
     ledger: tuple[object, list[Problem]] = (None, [])
-    copies: ConflictedCopies | None = None
     locks: str | None = None
 
     def problems(self, queue: QueueFile | None, lock_text: bytes) -> list[Problem]:
@@ -382,7 +382,7 @@ class FolderHealth(Struct):
         looks = (
             (self._leftovers, self.layout.folder),
             (lambda: self._of_ledger(lock_text), self.layout.audit),
-            (lambda: self._copies(queue), self.layout.folder),
+            (lambda: self.copies.problems(queue), self.layout.folder),
         )
         for look, path in looks:
             try:
@@ -397,11 +397,6 @@ class FolderHealth(Struct):
         if lock is not None and lock.kind != "file":
             found.append(_unusable(self.layout.lock, "not a plain file", "Nothing can be written while it is so."))
         return found + self._without_locks(queue)
-
-    def _copies(self, queue: QueueFile | None) -> list[Problem]:
-        if self.copies is None:
-            self.copies = ConflictedCopies(self.disk, self.layout)
-        return self.copies.problems(queue)
 
     def _without_locks(self, queue: QueueFile | None) -> list[Problem]:
         """Say that nobody can write because the file system has no locks; asked once."""

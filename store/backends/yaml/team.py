@@ -33,7 +33,7 @@ from team_console.store.contract.team import (
     WatchHint,
 )
 from team_console.store.model.clock import Clock, utc_now
-from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.settings.in_force import InForce, Names, SettingsReader
 from team_console.store.settings.settings_file import parse_settings, settings_bytes, stamp, with_trust
@@ -199,8 +199,10 @@ class YamlTeam(PresentInFolder):
             page = pages.page(agent=agent, cursor=cursor, limit=limit)
         if cursor is not None:
             return page
-        closed = closed_problem(self.layout)
-        return replace(page, problems=(*page.problems, *self._lost(), *((closed,) if closed else ())))
+        from team_console.store.backends.yaml.integrity import past_problems
+
+        lost, closed = past_problems(self._disk, self.layout), closed_problem(self.layout)
+        return replace(page, problems=(*page.problems, *lost, *((closed,) if closed else ())))
 
     def archived(self, *words: str) -> list[Message]:
         """See `Team.archived`; nothing where the archives are another user's own, which the snapshot tells."""
@@ -220,12 +222,6 @@ class YamlTeam(PresentInFolder):
     def _locked_archives(self) -> Archives:
         """The archives for whoever holds the lock, one at a time."""
         return self._archives()
-
-    def _lost(self) -> tuple[Problem, ...]:
-        """Return what archives and audit trail should have and lack."""
-        from team_console.store.backends.yaml.integrity import past_problems
-
-        return past_problems(self._disk, self.layout)
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
