@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from time import monotonic
 from typing import Any, NamedTuple
 
 from team_console.widgets.frames import Frames
 from textual.app import App
+from textual.errors import NoWidget
 from textual.events import Event, Key, MouseDown, MouseUp, Paste
 from textual.message_pump import MessagePump
 from textual.widgets import Input
@@ -108,7 +110,7 @@ class KeyQueue:
     async def _hand_out(self) -> None:
         while self._waiting:
             event = self._waiting[0].event
-            target = (self._app.focused or self._app.screen) if isinstance(event, Key | Paste) else None
+            target = self._target_of(event)
             is_typing = _is_letter(event) and _is_typed_in(target)
             if self._last is not None and not (is_typing and self._is_typing and self._last is target):
                 self._following = True
@@ -123,6 +125,16 @@ class KeyQueue:
                 continue
             await self._dispatch(event)
             self._last, self._is_typing = target, is_typing
+
+    def _target_of(self, event: Event) -> MessagePump | None:
+        """Return the widget that `event` goes to: the focused one, of the mouse the one below it; None for none."""
+        if isinstance(event, MouseDown | MouseUp):
+            # A click travels behind its event, and the next key would be taken for the one that it decides by.
+            # guard: click-before-the-next-key
+            with suppress(NoWidget):
+                return self._app.mouse_captured or self._app.get_widget_at(*event.screen_offset)[0]
+            return None
+        return self._app.focused or self._app.screen
 
     def _follow(self, pump: MessagePump, first: MessagePump, laps: int) -> None:
         """Queue up behind the keys in `pump`, then in its parent, which they bubble to, up to the app; then again.

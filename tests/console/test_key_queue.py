@@ -16,7 +16,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.row_list import RowList
-from textual.events import Key
+from textual.events import Key, MouseDown, MouseUp
 
 from tests.console.conftest import Desk, hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
@@ -77,6 +77,20 @@ async def test_an_escape_during_the_check_leaves_and_decides_nothing(
         goes_on.set()
         await desk.until(lambda: desk.app.main.form is None, "the end of the form")
         assert not desk.app.main.pending_decisions
+
+
+@pytest.mark.usefixtures("long_grace")
+async def test_a_click_decides_before_the_key_that_follows_it(team: MemoryTeam) -> None:
+    """It travels behind its event: by the time it arrives, the next key would have said what was seen before it."""
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        form = await desk.asks("a")
+        x, y = form.button.region.offset
+        for kind in (MouseDown, MouseUp):
+            desk.app.post_message(kind(None, x, y, 0, 0, 1, False, False, False))
+        desk.app.post_message(Key("pagedown", None))
+        await desk.until(lambda: len(desk.app.main.pending_decisions) == 1, "the decision")
+        assert desk.app.frames.decided[1] == "mouse"
 
 
 @pytest.fixture
