@@ -132,6 +132,16 @@ class MendedDriver(LinuxDriver):
         else:
             super().process_message(message)
 
+    def _get_terminal_size(self) -> tuple[int, int]:
+        # Textual believes COLUMNS and LINES, which a shell or a container may have from another terminal, and which no
+        # change of size changes.
+        with suppress(OSError):
+            columns, lines = os.get_terminal_size(self.fileno)
+            if columns and lines:
+                return columns, lines
+        size: tuple[int, int] = super()._get_terminal_size()
+        return size
+
     def start_application_mode(self) -> None:
         """Take the terminal."""
         self._frames.begin()

@@ -55,6 +55,19 @@ async def test_one_write_at_a_time(team: MemoryTeam) -> None:
         await desk.until(lambda: said == ["third ran"], "a later one")
 
 
+def test_the_console_is_as_large_as_its_terminal_whatever_the_environment_says(tmp_path: Path) -> None:
+    showcase.build(tmp_path)
+    with console(tmp_path, columns=100, lines=30, env={"COLUMNS": "40", "LINES": "9"}) as terminal:
+        for columns, lines in ((100, 30), (120, 34)):
+            terminal.resize(columns, lines)
+            terminal.wait_until(lambda lines=lines: _last_line(terminal, lines).endswith("? help"), "the last line")  # type: ignore[misc]
+            assert len(_last_line(terminal, lines)) > columns - 5
+
+
+def _last_line(terminal: Terminal, lines: int) -> str:
+    return terminal.text.split("\n")[lines - 1]
+
+
 @cases
 def test_a_console_that_was_stopped_goes_on_with_the_terminal_it_has(tmp_path: Path, by_key: bool) -> None:
     """Its own key gives the terminal back to the shell first; whoever stops it from outside leaves it no time."""
