@@ -13,7 +13,7 @@ from team_console.console.actions import BY_ID, configure_keys, usual_keys
 from team_console.console.preferences import Preferences, load_preferences, mistakes_in_words
 from team_console.console.selection import ActionContext
 from team_console.console.tui.crash_guard import ContainedApp
-from team_console.console.tui.drafts import Drafts, LastVisit
+from team_console.console.tui.drafts import Drafts, LastVisit, Visit
 from team_console.console.tui.following import LookWanted, Progressed, StoreFollower
 from team_console.console.tui.keys import KeyQueue
 from team_console.console.tui.main import MainScreen
@@ -160,7 +160,7 @@ class ConsoleApp(ContainedApp[int]):
         """Leave; when that was is kept for next time."""
         self.follower.is_left = True
         with suppress(Exception):
-            self.last_visit.keep(self.main.visit)
+            self.last_visit.keep(Visit(self.team.clock(), self.main.cache.divider))
             self._notifier.close()
         super().exit(*arguments, **options)
 

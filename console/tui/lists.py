@@ -93,6 +93,7 @@ class Lists(Container):
         """Go to a list."""
         if mode is self.mode:
             if self.is_drawn:
+                self.front.divider.go_inside(False)
                 self.front.focus_first()
             return
         if self.front.is_reading:
@@ -112,7 +113,7 @@ class Lists(Container):
     def _enter(self) -> None:
         if not self.is_drawn:
             return
-        self.front.divider.lay_out()
+        self.front.divider.go_inside(False)
         self._show(again=True)
         self.front.focus_first()
         self.app.call_later(self._when_entered)  # behind the focus, which moves later: its keys are written once

@@ -180,11 +180,6 @@ class MainScreen(Screen[None]):
         self.lists.take_preferences()
         self._seat.take_preferences(preferences)
 
-    @property
-    def visit(self) -> Visit:
-        """The human's visit, as it ends now."""
-        return Visit(self.caller.team.clock(), self.cache.divider)
-
     # What is shown.
 
     def show(self, situation: ScreenState, now: datetime) -> None:
@@ -344,6 +339,13 @@ class MainScreen(Screen[None]):
             self._focus_below = widget or self._focus_below
         else:
             super().set_focus(widget, scroll_visible=False, from_app_focus=from_app_focus)
+            if widget is None and self.app.app_focus:  # else the terminal lost the keys, and gives them back
+                self.call_after_refresh(self._take_focus)
+
+    def _take_focus(self) -> None:
+        """Give the keys to what is read, where a smaller terminal has no room for the list that had them."""
+        if self.focused is None and self.form is None and self.lists.is_drawn:
+            self.pane.detail.focus()
 
     def ask_to_decide(self, form: Form[PendingDecision], *, about: RequestRow | None = None) -> None:
         """Ask with `form`; the decision waits for its undo delay, and the cursor moves on to the next row."""

@@ -49,6 +49,39 @@ async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam)
         assert desk.front is desk.app.main
 
 
+async def test_a_row_that_was_gone_to_and_comes_late_takes_the_cursor_from_nobody(
+    team: MemoryTeam, clock: Clock
+) -> None:
+    """It is put aside for a while here; who goes elsewhere meanwhile does not want to be there any more."""
+    for text in ("A plan that is put aside for now", "A plan that is read meanwhile"):
+        hand_in_plan(team, text, by=AUTHOR if "aside" in text else "file-manager")
+    async with opened(team) as desk:
+        aside, *_ = desk.rows
+        await desk.press("z")
+        await desk.lists(1)
+        finish(team)
+        await desk.lists(2)
+        desk.app.main.lists.go_to_row(Mode.NEEDS, aside)
+        await desk.press("j")
+        here = desk.app.main.pane.rows.cursor_key
+        clock.advance(3600)
+        desk.app._tick()
+        await desk.lists(3)
+        assert desk.app.main.pane.rows.cursor_key == here != aside
+
+
+async def test_the_keys_go_to_what_is_read_where_a_smaller_terminal_has_no_room_for_the_list(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team, size=(80, 24)) as desk:
+        main = desk.app.main
+        await desk.press("enter", "tab")
+        await desk.until(lambda: desk.app.focused is main.pane.rows, "the list with the keys")
+        await desk.pilot.resize_terminal(40, 12)
+        await desk.until(lambda: desk.app.focused is main.pane.detail, "the text with the keys")
+        await desk.press("1")
+        await desk.until(lambda: bool(desk.app.focused is main.pane.rows and main.pane.rows.region), "the list again")
+
+
 def finish(team: MemoryTeam, number: int = 1) -> None:
     """Agents write that they are done."""
     for _ in range(number):

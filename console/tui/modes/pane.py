@@ -366,6 +366,7 @@ class Pane(Container, Generic[RowT]):
         event.stop()
         gone = self.listing.gone
         if event.by_user:
+            self._sought = ""  # who goes elsewhere waits for it no more
             if gone is not None and self.rows.cursor_key != self.listing.key_of(gone):
                 self.leave_gone()
             self.presenter.show_once()
