@@ -6,7 +6,7 @@ import sys
 from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from functools import partial
-from time import monotonic
+from time import monotonic, tzset
 from typing import Any, ClassVar
 
 from team_console.console.actions import BY_ID, configure_keys, usual_keys
@@ -234,6 +234,7 @@ class ConsoleApp(ContainedApp[int]):
         self.follower.progressed(event)
 
     def _tick(self) -> None:
+        tzset()  # the human may be in another zone by now, and the C library looks only when it is told to
         self.look()
         if self.main.is_mounted:
             with suppress(NoMatches):

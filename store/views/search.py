@@ -246,15 +246,16 @@ def moment_of(text: str, now: datetime, *, named: str) -> datetime:
 
 def _day_or_clock(text: str, now: datetime) -> datetime | None:
     """Return the beginning of today or yesterday, or when it was such a time of day last; None for any other text."""
-    here = now.astimezone()
+    today = now.astimezone().replace(tzinfo=None)  # wall clock: the hour before may have had another offset
     if text in _DAYS:
-        return here.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=_DAYS[text])
+        return (today.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=_DAYS[text])).astimezone(UTC)
     clock = _CLOCK.fullmatch(text)
     if clock is None:
         return None
     hour, minute = map(int, clock.groups())
-    moment = here.replace(hour=hour, minute=minute, second=0, microsecond=0)
-    return moment if moment <= now else moment - timedelta(days=1)
+    moment = today.replace(hour=hour, minute=minute, second=0, microsecond=0)
+    last = moment.astimezone(UTC)
+    return last if last <= now else (moment - timedelta(days=1)).astimezone(UTC)
 
 
 def _local(text: str) -> datetime | None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event
@@ -80,6 +81,22 @@ async def test_the_keys_go_to_what_is_read_where_a_smaller_terminal_has_no_room_
         await desk.until(lambda: desk.app.focused is main.pane.detail, "the text with the keys")
         await desk.press("1")
         await desk.until(lambda: bool(desk.app.focused is main.pane.rows and main.pane.rows.region), "the list again")
+
+
+async def test_local_times_are_those_of_the_zone_that_the_human_is_in_by_now(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish(team)
+    async with opened(team) as desk:
+        await desk.press("3")
+        await desk.shows("10:30:00", "today · Tuesday 2026-02-24")
+        try:
+            with monkeypatch.context() as patch:
+                patch.setenv("TZ", "JST-14")
+                desk.app._tick()
+                await desk.shows("00:30:00", "today · Wednesday 2026-02-25")
+        finally:
+            time.tzset()
 
 
 def finish(team: MemoryTeam, number: int = 1) -> None:

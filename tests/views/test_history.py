@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -118,6 +119,22 @@ def test_a_time_of_day_is_the_last_one() -> None:
     now = datetime(2026, 2, 24, 12, 0, tzinfo=UTC).astimezone().replace(hour=12)
     earlier, later = (moment_of(text, now, named="since:") for text in ("11:30", "14:00"))
     assert (now - earlier, now - later) == (timedelta(minutes=30), timedelta(hours=22))
+
+
+def test_a_day_begins_at_midnight_of_its_own_also_where_the_clock_was_changed_since(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In Berlin summer began on 29 March 2026 at 2:00, from when on it is two hours ahead of UTC, and not one."""
+    now = datetime(2026, 3, 29, 12, 0, tzinfo=UTC)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+            time.tzset()
+            found = [moment_of(text, now, named="since:") for text in ("today", "yesterday", "00:30", "15:00")]
+    finally:
+        time.tzset()
+    told = [f"{moment.astimezone(UTC):%d %H:%M}" for moment in found]
+    assert told == ["28 23:00", "27 23:00", "28 23:30", "28 14:00"]
 
 
 @pytest.mark.parametrize(

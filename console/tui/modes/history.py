@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -82,7 +83,7 @@ class HistoryListing(Listing[Message]):
 
     def group_of(self, row: Message) -> str:
         """Return the day it was written."""
-        return _local_day(row.created[:_MINUTE], row.created[_SECONDS:].lstrip(".0123456789"))
+        return _local_day(row.created[:_MINUTE], row.created[_SECONDS:].lstrip(".0123456789"), time.tzname)
 
     def heading(self, below: tuple[Message, ...], drawing: Drawing) -> Line:
         """Return a day, with its distance from today where that has a name."""
@@ -155,6 +156,11 @@ class HistoryListing(Listing[Message]):
         """Add messages of the past; a broadcast may go on where this page begins."""
         last = self._copies.pop(self.all[-1].message_id, self.all[-1:]) if self.all else ()
         self.all = (*self.all[:-1], *self._as_rows((*last, *found)))
+
+    def fit_again(self) -> None:
+        """See `Listing`; only messages of the queue come in by it, without a new walk through the archives."""
+        self.all = tuple(row for row in self.all if self.query.fits(self.found_in(row)))
+        self.refresh(self.situation.snapshot.messages if self.situation.snapshot is not None else ())
 
     def refresh(self, live: Sequence[Message]) -> None:
         """Take in new messages and new states of known ones."""
@@ -351,8 +357,8 @@ def copies_blocks(copies: Sequence[Message], now: datetime) -> tuple[Block, ...]
 
 
 @lru_cache(maxsize=4096)
-def _local_day(minute: str, zone: str) -> str:
-    """Remembered per minute: every message of a long history is asked at each showing."""
+def _local_day(minute: str, zone: str, here: tuple[str, str]) -> str:
+    """Remembered per minute, and zone of this machine: every message of a long history is asked at each showing."""
     moment = from_text(f"{minute}:00{zone}")
     return local_day(moment) if moment is not None else "unknown"
 

@@ -150,6 +150,9 @@ class Listing(ABC, Generic[RowT]):
             return sorted_rows(self.all, self.sort)
         return sorted_rows(tuple(row for row in self.all if self.query.fits(self.found_in(row))), self.sort)
 
+    def fit_again(self) -> None:
+        """Take in that the filter asks for other times; `shown` asks it each time."""
+
     def sort_next(self) -> str | None:
         """Sort by the next thing this list can be sorted by; its name, empty for its own order, None without any."""
         name = next_sort(self.MODE, self.sort)

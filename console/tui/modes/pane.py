@@ -154,6 +154,8 @@ class Pane(Container, Generic[RowT]):
     def tick(self, now: datetime) -> None:
         """Let ages go on."""
         self.listing.now = now
+        if self.search.renew():
+            self.fill()
         self.rows.tick(now)
         self.presenter.show()
 

@@ -207,6 +207,18 @@ class Search:
             self.line.say("")
             self._hold(query)
 
+    def renew(self) -> bool:
+        """Understand the times of the query as of now; return whether they are others, as `today` is past midnight."""
+        listing = self._host.listing
+        before = listing.query
+        if any(term.moment is not None for term in before.terms):
+            with suppress(TeamError):  # not understood: the rows are those of the words before the last one
+                listing.query = self._understood(listing.query_text)
+        if listing.query == before:
+            return False
+        listing.fit_again()
+        return True
+
     def _understood(self, text: str) -> Query:
         listing = self._host.listing
         return parse_query(text, now=listing.now, saved=listing.cache.preferences.filters, me=listing.me)
