@@ -16,6 +16,9 @@ from functools import cache
 
 from msgspec import Struct
 
+DEPTH = 64
+"""Levels of nesting in a message; deeper ones are refused before any recursive code sees them."""
+
 
 class PieceForm(Enum):
     """What a piece of a text is."""
@@ -377,6 +380,8 @@ class Cutter:
                 before = data[max(at, found.start() - 64) : found.start()].rstrip()[-1:]
                 if open_brackets and open_brackets[-1] == b"{" and token == b"{" and before in (b",", b"{"):
                     break  # where a key has to stand: the object before lacks its end
+                if len(open_brackets) > DEPTH:
+                    break
                 open_brackets.append(token)
             elif token in b"]}":
                 if not open_brackets or open_brackets.pop() != _CLOSINGS[token]:

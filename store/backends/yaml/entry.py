@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
+from team_console.store.backends.pieces import DEPTH
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.own_form import (
     INTEGERS,
@@ -25,8 +26,6 @@ from team_console.store.model.message import FieldDict, Fields, Message, from_re
 
 LARGEST = 16 << 20
 """Bytes of one entry that are still understood; a larger one counts as damaged."""
-DEPTH = 64
-"""Levels of nesting in a message; deeper texts are refused before any recursive code sees them."""
 MOST_BY_ALIAS = 20_000
 """Weight of all values that the aliases of one entry may stand for: one each, and one more for every 100 characters."""
 MOST_BY_ALIAS_IN_FILE = 1_000_000

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
-from team_console.store.backends.pieces import Cutter, Piece, PieceForm
+from team_console.store.backends.pieces import DEPTH, Cutter, Piece, PieceForm
 from team_console.store.backends.yaml.entry import (
-    DEPTH,
     Entry,
     EntryText,
     Node,
