@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from functools import partial
-from time import monotonic, tzset
+from time import monotonic
 from typing import Any, ClassVar
 
 from team_console.console.actions import BY_ID, configure_keys, usual_keys
@@ -234,11 +235,14 @@ class ConsoleApp(ContainedApp[int]):
         self.follower.progressed(event)
 
     def _tick(self) -> None:
-        tzset()  # the human may be in another zone by now, and the C library looks only when it is told to
+        zone = time.tzname
+        time.tzset()  # the human may be in another zone by now, and the C library looks only when it is told to
         self.look()
         if self.main.is_mounted:
             with suppress(NoMatches):
                 self.main.tick(self.team.clock())
+                if time.tzname != zone:
+                    self.main.show_again()
 
 
 def run_console(
