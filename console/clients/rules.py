@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from team_console.console.clients.session_files import Data
 from team_console.console.clients.shell import commands_in
-from team_console.console.clients.shell_command import WRITES_FILE, Command
-from team_console.console.clients.shell_programs import path_in, program_of
+from team_console.console.clients.shell_command import ANY, WRITES_FILE, Command
+from team_console.console.clients.shell_programs import path_in, paths_of, program_of
 from team_console.console.clients.shell_values import UNKNOWN
 
 _OURS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
@@ -24,37 +24,65 @@ def _commands(text: str) -> tuple[list[str], ...]:
 
 _COMMANDS = {
     "push": _commands("""
-        git push, git subtree push, git lfs push, git send-pack, git svn dcommit
-        hg push, jj git push, sl push, bzr push, fossil push
+        git push, git subtree push, git lfs push, git send-pack, git http-push, git svn dcommit, git p4 submit
+        git annex push, git annex sync, hg push, jj git push, sl push, bzr push, fossil push, hub push, dvc push
+        svn commit, svn ci, git review, arc land, gt submit, gt stack submit, ghstack submit
+        gh repo create --push, gh pr merge, glab mr merge
     """),
     "publish": _commands("""
-        npm publish, pnpm publish, yarn publish, yarn npm publish, bun publish, deno publish
-        lerna publish, jsr publish, vsce publish, ovsx publish, cargo publish, gem push, mvn deploy
-        gradle publish, sbt publish, changeset publish, nx release, semantic-release, goreleaser release
+        npm publish, npm pub, npm unpublish, npm dist-tag add, pnpm publish, pnpm recursive publish
+        yarn publish, yarn npm publish, bun publish, deno publish
+        lerna publish, jsr publish, vsce publish, ovsx publish, wrangler publish, np, release-it
+        cargo publish, cargo release --execute, cargo workspaces publish, cargo smart-release --execute
+        gem push, rake release, mvn deploy, mvn deploy:deploy-file, mvn release:perform, mvn nexus-staging:release
+        gradle publish, gradle publishToMavenCentral, gradle publishAndReleaseToMavenCentral, gradle publishPlugins
+        gradle publishToSonatype, sbt publish, sbt publishSigned, sbt ci-release, sbt sonatypeBundleRelease
+        changeset publish, pnpm changeset publish, yarn changeset publish, yarn lerna publish, nx release
+        semantic-release, goreleaser release
         mix hex.publish, dart pub publish, flutter pub publish, pod trunk push
+        snapcraft upload, snapcraft push, luarocks upload, cabal upload, stack upload, opam publish, elm publish
+        anaconda upload, ko publish, nuget push, swift package-registry publish, python setup.py sdist upload
+        python setup.py sdist bdist_wheel upload, python setup.py bdist_wheel upload
         uv publish, poetry publish, hatch publish, flit publish, pdm publish, rye publish
         maturin publish, maturin upload, twine upload, python setup.py upload
         docker push, docker image push, docker compose push, docker buildx build --push, docker build --push
+        docker manifest push, docker buildx bake --push, nerdctl push
         podman push, buildah push, oras push, crane push, helm push, dotnet nuget push
-        gh release create, gh release upload, glab release create
+        gh release create, gh release upload, glab release create, glab release upload, hub release create
     """),
     "delete": _commands("""
-        rm, rmdir, unlink, shred, srm, trash, trash-put, gio trash, rimraf, find -delete
-        git rm, git clean, git reset --hard, git branch -D, git branch --delete --force
-        git branch -d -f, git branch -d --force, git branch --delete -f
-        git worktree remove, git stash drop, git stash clear, Remove-Item, remove-item, del
+        rm, rmdir, unlink, shred, srm, safe-rm, trash, trash-put, gio trash, rimraf, del-cli, find -delete
+        git rm, git clean !--dry-run !-n, git reset --hard, git branch -D, git branch --delete --force
+        git branch -d -f, git branch -d --force, git branch --delete -f, git tag -d, git tag --delete
+        git worktree remove, git stash drop, git stash clear, git update-ref -d, git reflog expire, git filter-repo
+        git checkout --, git checkout ., git checkout -f, git checkout --force
+        git switch -f, git switch --force, git switch --discard-changes
+        git restore !--staged !-S, git restore --worktree, git restore -W
+        hg purge, hg strip, svn delete, svn rm, Remove-Item, remove-item, del, erase, rd, tar --remove-files
+        rsync --delete-after, rsync --delete-before, rsync --delete-delay, rsync --delete-during
+        rsync --delete-excluded, rsync --remove-source-files, crontab -r, dropdb
+        docker volume rm, docker volume prune, docker system prune, docker compose down -v
+        docker compose down --volumes, docker-compose down -v, docker-compose down --volumes
+        kubectl delete, oc delete, helm uninstall, helm delete, terraform destroy, terraform apply -destroy
+        tofu destroy, pulumi destroy, aws s3 rm, aws s3 rb, gsutil rm, gcloud storage rm, rclone delete, rclone purge
+        gh repo delete, gh release delete, glab repo delete
     """),
     "settings and hooks": _commands("""
         team-console join, team-console leave
         team-console member add, team-console member set, team-console member remove
-        claude mcp add, claude mcp add-json, claude mcp remove, claude config set
+        claude mcp add, claude mcp add-json, claude mcp add-from-claude-desktop, claude mcp remove
+        claude mcp reset-project-choices, claude config set, claude config add, claude config remove
         claude plugin install, claude plugin enable, claude plugin disable, claude plugin uninstall
         codex mcp add, codex mcp remove, qwen mcp add, qwen mcp remove
-        git config core.hooksPath, git config set core.hooksPath, pre-commit install
+        git config core.hooksPath *, git config --unset core.hooksPath, git config --unset-all core.hooksPath
+        git config set core.hooksPath, git config unset core.hooksPath
+        pre-commit install, pre-commit uninstall, lefthook install, lefthook uninstall, husky
     """),
     "network": _commands("curl, wget, ssh, scp, sftp, rsync, nc, ncat, socat, telnet, ftp, lftp, http"),
 }
-"""Commands that do what a word means, the program and its subcommands first; options may stand anywhere behind them."""
+"""Commands that do what a word means, the program and its subcommands first; options may stand anywhere behind the
+first of those, an asterisk is any word, and with an option behind an exclamation mark the command does no such thing.
+"""
 _TOOLS = {"network": ("WebFetch", "WebSearch")}
 _GUARDED = [
     ".claude/",
@@ -93,43 +121,46 @@ _NO_DISK = tuple(
 _CLIENTS_OWN = (".claude/plans", ".claude/projects", ".codex/memories")
 """Folders at home in which clients let their agents write."""
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
-_ALL_WRITTEN = frozenset(
-    [
-        WRITES_FILE,
-        "tee",
-        "touch",
-        "mkdir",
-        "mkfifo",
-        "truncate",
-        "rm",
-        "rmdir",
-        "unlink",
-        "shred",
-        "mv",
-        "chmod",
-        "chown",
-        "sed",
-        "perl",
-        "dd",
-        "sponge",
-        "patch",
-        "ed",
-        "ex",
-        "vi",
-        "vim",
-    ]
+_ALL_WRITTEN = {WRITES_FILE} | {
+    " ".join(program)
+    for program in _commands("""
+        tee, touch, mkdir, mkfifo, truncate, rm, rmdir, unlink, shred, mv, rename, chmod, chown, dd, sponge, patch
+        ed, ex, vi, vim, venv, virtualenv, uv venv
+        git init, git mv, git checkout, git restore, git worktree add, git bundle create
+    """)
+}
+"""Programs that write what each of their words names."""
+_IN_PLACE = {
+    **dict.fromkeys(("sed", "perl", "ruby", "yq"), r"-\w*i|--in"),
+    **dict.fromkeys(("prettier", "shfmt", "gofmt"), r"-\w*w|--write"),
+    "find": "-delete$",
+}
+"""Those that write with such an option alone."""
+_SCRIPTED = frozenset(("sed", "perl", "ruby", "yq"))
+"""Those whose first word is a script, where no option gives one."""
+_CREATES = re.compile(r"(?!-*C)-?[A-Za-z]*[cruA][A-Za-z]*$|--(?:create|append|update)$")
+"""Begins what `tar` is called with where it writes the archive, and no files."""
+_LAST_WRITTEN = frozenset(
+    ("cp", "ln", "install", "rsync", "scp", "ffmpeg", "convert", "magick", "git clone", "docker cp")
 )
-_IN_PLACE = frozenset(["sed", "perl"])
-"""Those that write only with an option for it."""
-_LAST_WRITTEN = frozenset(["cp", "ln", "install", "rsync", "scp"])
+"""Programs that write what their last word names, where another stands before it."""
+_TARGET = ("-t", "--target-directory")
+_COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++", "rustc", "go build", "pandoc", "sort", "patch")
 _WRITTEN_BY_OPTION = {
-    **dict.fromkeys(("cp", "mv", "ln", "install"), ("-t", "--target-directory")),
+    **dict.fromkeys(("cp", "mv", "ln", "install"), _TARGET),
+    **dict.fromkeys(_COMPILERS, ("-o", "--output")),
     "curl": ("-o", "--output", "--output-dir"),
     "wget": ("-O", "--output-document", "-P", "--directory-prefix"),
-    "sort": ("-o", "--output"),
-    "patch": ("-o", "--output"),
     "unzip": ("-d",),
-    "tar": ("-C", "--directory", "-f", "--file"),
+    "tar": ("-C", "--directory"),
+    "tar c": ("-f", "--file"),
+    "openssl": ("-out",),
+    "pip install": ("-t", "--target", "--prefix", "--root"),
+    "ssh-keygen": ("-f",),
+    "git archive": ("-o", "--output"),
+    "git format-patch": ("-o", "--output-directory"),
+    "csplit": ("-f", "--prefix"),
+    "cpio": ("-D", "--directory"),
 }
 """Options whose word is a file or a folder that the program writes."""
 
@@ -142,7 +173,8 @@ def native_rules(rules: Collection[str]) -> list[str]:
     found: list[str] = []
     for rule in rules:
         found += _TOOLS.get(rule, ())
-        commands = map(" ".join, _COMMANDS.get(rule, ()))
+        # With what makes it harmless a command is held, too: such a rule has no exceptions.
+        commands = dict.fromkeys(" ".join(_without_exceptions(words)) for words in _COMMANDS.get(rule, ()))
         found += (f"Bash({command}:*)" for command in commands if command != "find -delete")
         if rule == "delete":
             found.append("Bash(find * -delete*)")
@@ -200,6 +232,11 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
     return next(filter(falls_under, rules), "")
 
 
+def _without_exceptions(command: list[str]) -> list[str]:
+    """Return a command without what says when it does no such thing, which no client knows."""
+    return [word for word in command if word[:2] != "!-" and word != ANY]
+
+
 def _real(folder: str, path: str) -> str:
     """Return a path without links on the way; as it is where no file can have it."""
     whole = path_in(folder, path)
@@ -254,27 +291,49 @@ def _written(commands: list[Command], project: str) -> Iterator[str]:
     A folder that is known only when they run may be the project.
     """
     for found in commands:
-        name, *words = found.words or [""]
+        for path in _named_as_written(found.words):
+            whole = path_in(found.folder, path)
+            yield _real(found.folder, whole.replace(UNKNOWN, "_"))
+            _, unknown, behind = whole.rpartition(f"{UNKNOWN}/")
+            # guard: unknown-folder-may-be-the-project
+            if unknown:
+                yield _real(project, behind)
+
+
+def _named_as_written(command: list[str]) -> Iterator[str]:
+    """Yield the words by which a command names the files that it writes."""
+    for path, at in paths_of(command):
+        words = command[at:]
         rest = [word.removeprefix("of=") for word in words if word[:1] != "-"]
-        if name in _LAST_WRITTEN:
-            rest = rest[-1:]
-        elif name not in _ALL_WRITTEN or (
-            name in _IN_PLACE and not any(re.match(r"-\w*i|--in", word) for word in words)
-        ):
+        if path == "tar" and words and _CREATES.match(words[0]):
+            path, words = "tar c", [f"-{words[0].lstrip('-')}", *words[1:]]
+        by_option = [*_named_by_option(_WRITTEN_BY_OPTION.get(path, ()), words)]
+        if path in _LAST_WRITTEN:
+            rest = rest[-1:] if (rest[1:] or path == "install") and not by_option else []
+        elif path in _IN_PLACE:
+            is_written = any(re.match(_IN_PLACE[path], word) for word in words)
+            rest = (_behind_script(words) if path in _SCRIPTED else rest) if is_written else []
+        elif path not in _ALL_WRITTEN:
             rest = []
-        rest += _named_by_option(_WRITTEN_BY_OPTION.get(name, ()), words)
-        # guard: unknown-folder-may-be-the-project
-        folder = found.folder if UNKNOWN not in found.folder else project
-        yield from (_real(folder, path) for path in rest if UNKNOWN not in path)
+        yield from (*rest, *by_option)
+
+
+def _behind_script(words: list[str]) -> list[str]:
+    """Return the files of a program that is given a script, by an option or as its first word."""
+    scripts = [at for at, word in enumerate(words, 1) if re.match(r"-\w*[ef]$|--expression|--file", word)]
+    files = [word for at, word in enumerate(words) if word[:1] not in ("", "-") and at not in scripts]
+    return files if scripts else files[1:]
 
 
 def _named_by_option(options: Collection[str], words: list[str]) -> Iterator[str]:
     """Yield the words of these options, which stand behind them, or joined with them."""
     for word, behind in pairwise([*words, ""]):
         name, equals, value = word.partition("=")
+        letters = re.match(r"-[A-Za-z]+", word)
+        letter = next((at for at in range(1, letters.end() if letters else 0) if f"-{word[at]}" in options), 0)
         if word in options:
             yield behind
         elif equals and name in options:
             yield value
-        elif any(len(option) == 2 and word.startswith(option) for option in options):
-            yield word[2:]
+        elif letter and word[:1] == "-" != word[1:2]:
+            yield word[letter + 1 :] or behind

@@ -30,6 +30,7 @@ from team_console.console.clients.shell_programs import (
     program_of,
     script_of,
     started_by,
+    strings_in,
     texts_printed,
 )
 from team_console.console.clients.shell_tree import TextParser
@@ -176,7 +177,9 @@ class _Reader:
         elif name in _EFFECTS:
             _EFFECTS[name](self, command, noted)
         elif name not in SILENT and next(started_by(command), None) is None:
-            self._add(noted.outputs, UNKNOWN)
+            # What it is given it may print, perhaps behind a word of its own, as `sed` and `awk` do.
+            for text in (UNKNOWN, *strings_in(command), *([use_of(noted.reads)] if noted.reads else [])):
+                self._add(noted.outputs, text)
         # What was written into a file in the same text is a text for a shell, too.
         script = called if "/" in called else script_of(command)
         content = noted.reads if script == READ else _content(script, noted)
@@ -215,8 +218,8 @@ class _Reader:
         """Set the variables of `read` or `mapfile`: behind its options and names stands the text that it reads."""
         names = [word for word in words[behind_options_of_read(words) : -1] if word.isidentifier()] or ["REPLY"]
         lines = [words[-1]] if "-d" in words else words[-1].split("\n")[:_MOST_LINES]
-        marks = f"[{re.escape(''.join(self._variables['IFS']))}]+"
-        is_known = UNKNOWN not in f"{words[-1]}{marks}" and "-d" not in words
+        marks = self._variables.between_fields()
+        is_known = UNKNOWN not in words[-1] and "-d" not in words
         is_list = any(re.match(r"-\w*a$", word) for word in words)
         for name in names if words[0] != "<read" else ():
             self._variables.add_list(name, lines)

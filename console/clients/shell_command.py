@@ -13,8 +13,10 @@ WRITES_FILE = ">"
 
 _HARMLESS = frozenset(("status", "log", "diff", "show", "add", "commit", "fetch", "pull", "blame", "ls-files"))
 """Subcommands of git: what stands before one and is not known is an option, and no subcommand with that as its word."""
-_TAKES_TARGETS = frozenset(("make", "mvn", "gradle", "sbt", "just", "ninja"))
-"""Programs that are told several things to do, in any order."""
+_TAKES_TARGETS = {"make": " ", "just": " ", "ninja": " ", "mvn": ":", "gradle": ":", "sbt": "+/"}
+"""Programs that are told several things to do, in any order, and the signs behind which one of a part stands."""
+ANY = "*"
+"""Stands in a wanted command for any word."""
 
 
 class Command:
@@ -32,11 +34,14 @@ class Command:
         self.words = [program_of(words[0]), *words[1:]]
 
     def is_of(self, wanted: Sequence[str]) -> bool:
-        """Return whether this is the `wanted` command: program, subcommands, and options anywhere behind them.
+        """Return whether this is the `wanted` command: program, subcommands, and options anywhere behind the first.
+
+        Of those that begin with an exclamation mark it has none.
 
         One of its words may be known only when it runs, where another names the command.
         """
-        names = [name for name in wanted if name[:1] != "-"]
+        options, barred = ([word for word in wanted if word.startswith(mark)] for mark in ("-", "!-"))
+        names = [word for word in wanted if word not in (*options, *barred)]
         words = [wanted[0], *self.words[1:]] if UNKNOWN in self.words[0] else self.words
         # guard: unknown-word-may-be-the-action
         may_guess = len(names) > 1
@@ -44,13 +49,15 @@ class Command:
             return False
         is_known = self.words[0].strip(UNKNOWN) != ""
         if words[0] in _TAKES_TARGETS:
-            given = words[1:]
+            signs = f"[{_TAKES_TARGETS[words[0]]}]"
+            given = [word for target in words[1:] for word in {target, re.split(signs, target)[-1]}]
             return all(
                 any(_may_be(word, name, may_guess=may_guess and is_known) for word in given) for name in wanted[1:]
             )
         at = _behind_names(words, 1, names[1:], may_guess=may_guess and is_known)
-        options = [name for name in wanted if name[:1] == "-"]
-        return at > 0 and all(any(_is_option(word, name) for word in words[at:]) for name in options)
+        given = words[min(at, subcommand_at(words, 1) + 1) :]
+        has = {name: any(_is_option(word, name.lstrip("!")) for word in given) for name in (*options, *barred)}
+        return at > 0 and all(map(has.get, options)) and not any(map(has.get, barred))
 
 
 def _behind_names(words: Sequence[str], at: int, names: Sequence[str], *, may_guess: bool) -> int:
@@ -77,17 +84,20 @@ def _may_be(word: str, name: str, *, may_guess: bool) -> bool:
     Args:
         may_guess: Whether it can where nothing of it is known.
     """
+    if name == ANY:
+        return True
+    if "." in name:  # a setting of git, which no case tells apart
+        word, name = word.lower(), name.lower()
     known = word.split(UNKNOWN)
     if len(known) == 1 or sum(map(len, known)) > len(name):
         return word == name
     if not any(known):
-        return may_guess
+        return may_guess and len(name) > 1  # a folder is no subcommand
     return re.fullmatch(".*".join(map(re.escape, known)), name) is not None
 
 
 def _is_option(word: str, wanted: str) -> bool:
     """Return whether a word is this option, joined with others, or shortened as programs of GNU and git allow."""
-    if wanted[:2] == "--":
-        return len(word) > 4 and wanted.startswith(word.partition("=")[0])
-    is_letter = len(wanted) == 2 and word[:1] == "-" != word[1:2]
-    return word == wanted or (is_letter and wanted[1] in word)
+    if word == wanted or wanted[:2] == "--":
+        return word == wanted or (len(word) > 4 and wanted.startswith(word.partition("=")[0]))
+    return len(wanted) == 2 and word[:1] == "-" != word[1:2] and wanted[1] in word

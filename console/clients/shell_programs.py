@@ -167,13 +167,19 @@ _STARTERS = _table(f"""
     rlwrap
     busybox
     toybox
-    tmux
-    screen
+    tmux new-session  -c -e -f -F -n -s -t -x -y
+    tmux new          -c -e -f -F -n -s -t -x -y
+    tmux new-window   -c -e -F -n -t
+    tmux neww         -c -e -F -n -t
+    tmux split-window  -c -e -F -l -t
+    screen            -S -t -T -c -e -h -s -p
+    lima
+    rtk
+    rtk proxy
     concurrently
     hyperfine
     xargs             -a -d -E -I -L -n -P -s --arg-file --delimiter --max-lines --max-args --max-procs --max-chars
     entr
-    watchexec         -w -e -f -i -s --watch --exts --filter --ignore --signal
     npx               -p -w --package --workspace
     pnpx              --package
     bunx              -p --package
@@ -223,6 +229,7 @@ _TEXT_STARTERS = _table("""
     eval
     trap
     watch                  -n -q --interval --equexit
+    watchexec              -w -e -f -i -s --watch --exts --filter --ignore --signal
     ssh                    1 -b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w
     autossh                1 -M -b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w
     tailscale ssh          1
@@ -272,8 +279,13 @@ _COMMAND_OPTIONS = _table("""
     just        -c --command
     guix        --
     nix shell   -c --command
-    nix develop -c --command
+    nix develop  -c --command
     wsl         -e --exec
+    mise exec   --
+    mise x      --
+    colima ssh  --
+    vagrant ssh  --
+    gcloud compute ssh  --
 """)
 """Options behind which a command stands."""
 _PROGRAM_OPTIONS = _table("""
@@ -386,7 +398,7 @@ def started_by(words: list[str]) -> Iterator[Started]:
             yield begin.replace("{}", word) if "{}" in begin else f"{begin} {word}"
     if name == "git":
         yield from _by_setting(words)
-    for path, at in _paths(words):
+    for path, at in paths_of(words):
         yield from _behind_option(path, words, at)
         if path in _TEXT_STARTERS:
             texts = words[_command_at(words, at, _TEXT_STARTERS[path], is_text=True) :]
@@ -431,7 +443,7 @@ def arguments_of(words: Sequence[str]) -> list[str]:
     return list(words[_behind_options(words, at, _OF_SHELLS, is_text=True) + 1 :])
 
 
-def _paths(words: Sequence[str]) -> Iterator[tuple[str, int]]:
+def paths_of(words: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Yield the program alone, with one and with two subcommands, and where the words behind them begin."""
     path, at = words[0], 1
     yield path, at
@@ -454,11 +466,15 @@ def _behind_option(path: str, words: list[str], at: int) -> Iterator[Started]:
         is_short = word[:1] == "-" != word[1:2]
         if equals and name in of_texts:
             yield value.removeprefix("exec=")
-        elif word in of_texts or (is_short and any(word[-1] == one[-1] and len(one) == 2 for one in of_texts)):
-            yield from behind[_behind_options(behind, 0, _OF_SHELLS, is_text=True) :][:1]
+        elif word in of_texts or (is_short and any(f"-{letter}" in of_texts for letter in word[1:])):
+            letter = next((at for at, letter in enumerate(word) if f"-{letter}" in of_texts), len(word))
+            joined = word[letter + 1 :] if is_short and path not in SHELLS else ""
+            yield from [joined] if joined else behind[_behind_options(behind, 0, _OF_SHELLS, is_text=True) :][:1]
             return
         elif word in of_commands or (path == "python" and is_short and word[-1:] == "m"):
-            yield behind[: next((end for end, mark in enumerate(behind) if mark in (";", "+")), None)]
+            end = next((end for end, mark in enumerate(behind) if mark in (";", "+")), None)
+            start = words[1] if path == "find" and words[1][:1] != "-" else "{}"
+            yield [word.replace("{}", start) for word in behind[:end]]
         elif path == "python" and word[:2] == "-m":
             yield [word[2:], *behind]
 
@@ -468,6 +484,7 @@ def _by_setting(words: list[str]) -> Iterator[Started]:
     at = subcommand_at(words, 1)
     given = [words[place].removeprefix("-c").partition("=") for place in range(1, min(at, len(words)))]
     settings = [(name, value) for name, equals, value in given if equals]
+    yield from (["git", "config", name, value] for name, value in settings)
     if words[at : at + 1] == ["config"]:
         settings += zip(words[at + 1 :], words[at + 2 :], strict=False)
     for name, value in settings:
@@ -518,8 +535,11 @@ SILENT |= (
 """Programs that print nothing."""
 
 _DIRECTIVE = re.compile(r"%[-\d]*[sbq]")
-_ESCAPED_IN_FORMAT = re.compile(r"\\([nt\\\"'])")
-_ESCAPES = {"n": "\n", "t": " "}
+_ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|(.))", re.DOTALL)
+_ESCAPED_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
+_LAST_OF_OURS = "\4"
+"""Signs up to this one mean something in a word here."""
+_STRINGS_END = re.compile(r"[\"'/|=]")
 _MOST_ROUNDS = 64
 """How often `printf` is taken to use its format again for further words."""
 
@@ -529,11 +549,30 @@ def texts_printed(words: Sequence[str]) -> list[str]:
     rest = [word for word in words[1:] if re.match(r"-[neE]+$", word) is None]
     text = " ".join(rest)
     if words[0] == "printf" and rest:
-        rest[0] = _ESCAPED_IN_FORMAT.sub(lambda match: _ESCAPES.get(match[1], match[1]), rest[0])
+        rest[0] = unescaped(rest[0])
         given, used = rest[1:], len(_DIRECTIVE.findall(rest[0]))
         rounds = [given[at : at + used] for at in range(0, max(len(given), 1), used)] if used else [[]]
         text = "".join(_formatted(rest[0], words) for words in rounds[:_MOST_ROUNDS])
-    return [text, text.replace("\\n", "\n").replace("\\t", " ")]
+    return [text, unescaped(text)]
+
+
+def strings_in(words: Sequence[str]) -> list[str]:
+    """Return the strings of several words in the arguments of a program, which may print them."""
+    strings = [string for word in words[1:] for string in _STRINGS_END.split(word)]
+    return [string for string in strings if " " in string.strip()]
+
+
+def unescaped(text: str) -> str:
+    """Return a text with what is escaped in it, as `printf` and quotes with a dollar sign know it."""
+    return _ESCAPED.sub(_unescaped, text)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    number = match[1] or match[2]
+    if number or match[3]:
+        sign = chr(int(number, 16) if number else int(match[3], 8) & 0xFF)
+        return sign if sign > _LAST_OF_OURS else "\n"
+    return _ESCAPED_LETTERS.get(match[4], match[4])
 
 
 def _formatted(form: str, given: Sequence[str]) -> str:

@@ -20,8 +20,10 @@ _BETWEEN_WORDS = "\1"
 """Stands between the words of a command that is kept as one text."""
 SPLIT, QUOTED, LIST = " ", '"', "@"
 """How a value is used: split at white space, as one field, or with the fields of a list."""
-_USE = re.compile("\3(.)([^\4]*)\4")
-"""A variable in a word, between two signs that no text has: how its value is used, and its name."""
+_USE = re.compile("\3(.)([^\3\4]*)\4")
+"""A variable in a word, between two signs that no text has: how its value is used, and its name, which may be the value
+of another one.
+"""
 _MOST_VALUES = 64
 """Values that one variable keeps, and choices of values that are tried in one command."""
 _DEEPEST = 16
@@ -94,15 +96,21 @@ class Variables(dict[str, list[str]]):
             values = self.get(use[2]) if is_followed else None
             if not values and (self.takes_unknown or not is_followed):
                 values = [UNKNOWN]
-            choices += ((line.replace(use[0], _as_used(value, use[1])), level + 1) for value in values or ())
+            choices += ((line.replace(use[0], self._as_used(value, use[1])), level + 1) for value in values or ())
 
+    def between_fields(self) -> str:
+        """Return the pattern of what parts the fields of a value: all signs that `IFS` ever had."""
+        signs = "".join(value for value in self["IFS"] if _USE.search(value) is None)
+        return rf"[{re.escape(signs)}\s]+"
 
-def _as_used(value: str, how: str) -> str:
-    """Return what a value becomes in a word; a variable in it is used as the whole value is."""
-    if how == LIST:
-        return value
-    if how == QUOTED:
-        value = value.replace(BETWEEN_FIELDS, " ")
-    else:
-        value = re.sub(r"\s+", BETWEEN_FIELDS, value) or BETWEEN_FIELDS
-    return re.sub("\3.", f"\3{how}", value)
+    def _as_used(self, value: str, how: str) -> str:
+        """Return what a value becomes in a word; a variable in it is used as the whole value is."""
+        if how == LIST:
+            return value
+        if how == QUOTED:
+            value = value.replace(BETWEEN_FIELDS, " ")
+        else:
+            # The name of a variable in it may have such signs, too.
+            parts = re.sub(f"(\3[^\4]*\4)|{self.between_fields()}", lambda part: part[1] or BETWEEN_FIELDS, value)
+            value = parts or BETWEEN_FIELDS
+        return re.sub("\3.", f"\3{how}", value)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from team_console.console.clients.shell_command import WRITES_FILE
-from team_console.console.clients.shell_programs import path_in
+from team_console.console.clients.shell_programs import path_in, unescaped
 from team_console.console.clients.shell_tree import ParsedText, expansions_in
 from team_console.console.clients.shell_values import BETWEEN_FIELDS, LIST, QUOTED, SPLIT, UNKNOWN, Variables, use_of
 
@@ -30,8 +30,9 @@ _ESCAPED_IN_DOCUMENT = re.compile(r"\\([$`\\])")
 _JOINED_LINES = re.compile(r"(\\[^\n])|\\\n")
 """What joins two lines, also within the quotes of a substitution; what is escaped otherwise stays."""
 _VARIABLE = re.compile(r"\$\{?(\w+|[@*])(\[[^\]]*\])?(:?[-=+?])?")
-_ANSI = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3})|(.))", re.DOTALL)
-_ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
+_NAMED_BY_ANOTHER = re.compile(r"\$\{!(\w+)\}")
+_PATTERN = re.compile(r"[*?]|\[[^\]/]+\]")
+"""What a shell replaces in the path of a program by what is there."""
 
 
 class CommandInText:
@@ -67,6 +68,7 @@ class TextWalk:
     def __init__(self, parsed: ParsedText, variables: Variables, run_by: CommandInText) -> None:
         self.commands: list[CommandInText] = []
         self.folder, self._depth, self._outer = run_by.folder, run_by.depth + 1, run_by.outputs
+        self._folder_before = run_by.folder
         self._parsed, self._variables, self._add = parsed, variables, variables.add
 
     def visit(self, node: Node, reads: str, outputs: tuple[str, ...] = ()) -> None:
@@ -138,10 +140,15 @@ class TextWalk:
             if parts and self._descriptor_before(node.end_byte):
                 parts.pop()
         words = self._words(parts)
+        if words and "/" in words[0]:
+            words[0] = _PATTERN.sub(UNKNOWN, words[0])
         self._note(words, reads, outputs)
-        if words[:1] in (["cd"], ["pushd"]):
-            folder = next(self._variables.expanded(words[1:] or ["~"]), [UNKNOWN])[-1]
-            self.folder = path_in(self.folder, folder)
+        moves = words[1:] if words[:1] in (["builtin"], ["command"]) else words
+        if moves[:1] == ["popd"] or moves[:2] == ["cd", "-"]:
+            self.folder, self._folder_before = self._folder_before, self.folder
+        elif moves[:1] in (["cd"], ["pushd"]):
+            folder = next(self._variables.expanded(moves[1:] or ["~"]), [UNKNOWN])[-1]
+            self.folder, self._folder_before = path_in(self.folder, folder), self.folder
 
     def _note_assignment(self, node: Node) -> None:
         named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -241,7 +248,7 @@ class TextWalk:
         if kind == "raw_string":
             return text[1:-1]
         if kind == "ansi_c_string":
-            return _ANSI.sub(_ansi, text[2:-1])
+            return unescaped(text[2:-1])
         if kind == "string_content":
             return _ESCAPED_IN_QUOTES.sub(lambda match: match[1].strip("\n"), text)
         return _braced(_ESCAPED.sub(r"\2", text), text)
@@ -261,6 +268,9 @@ class TextWalk:
 
     def _variable(self, node: Node, text: str, how: str) -> str:
         """Return the use of a variable; what stands in for it where it has no value is one of its values."""
+        named = _NAMED_BY_ANOTHER.match(text)
+        if named is not None:
+            return use_of(use_of(named[1]), how)
         match = _VARIABLE.match(text)
         if match is None:
             return UNKNOWN
@@ -294,10 +304,3 @@ def _braced(word: str, source: str) -> str:
         return word
     before, behind = word[: match.start()], word[match.end() :]
     return BETWEEN_FIELDS.join(f"{before}{choice}{behind}" for choice in match[1].split(","))
-
-
-def _ansi(match: re.Match[str]) -> str:
-    number = match[1] or match[2]
-    if number or match[3]:
-        return chr(int(number, 16) if number else int(match[3], 8) & 0xFF)
-    return _ANSI_LETTERS.get(match[4], match[4])

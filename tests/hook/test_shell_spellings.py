@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from team_console.console.clients import shell_programs
 from team_console.console.clients.rules import rule_for
 from team_console.console.clients.shell import commands_in
 
@@ -54,6 +55,13 @@ def test_an_action_is_asked_for_whatever_starts_it(rule: str, text: str) -> None
 @pytest.mark.parametrize("text", HARMLESS)
 def test_a_text_that_only_names_an_action_is_not_asked_for(text: str) -> None:
     assert asked(text) == ""
+
+
+def test_no_row_of_programs_has_its_options_in_their_name() -> None:
+    tables = (value for value in vars(shell_programs).values() if isinstance(value, dict) and "git" not in value)
+    names = [name for table in tables for name in table if isinstance(name, str)]
+    assert len(names) > 200
+    assert [name for name in names if " -" in name] == []
 
 
 @pytest.mark.slow
