@@ -327,7 +327,16 @@ class PostgresTeam(SqlTeam):
                 connection.close()
         # Whatever the database is in, it converts, or says that it cannot.
         conninfo = self._conninfo(application_name="team-console")
-        driver = psycopg.connect(conninfo, autocommit=True, client_encoding="UTF8")
+        connection = PostgresConnection(psycopg.connect(conninfo, autocommit=True, client_encoding="UTF8"))
+        try:
+            self._set_up(connection.driver)
+        except psycopg.Error:
+            connection.close()
+            raise
+        connection.home = self._kept
+        return connection
+
+    def _set_up(self, driver: psycopg.Connection) -> None:
         if driver.execute(_WHO).fetchone() != (driver.info.backend_pid,):
             # guard: nothing-left-with-a-pooled-session
             driver.prepare_threshold = None
@@ -337,9 +346,6 @@ class PostgresTeam(SqlTeam):
         if driver.info.parameter_status("server_encoding") == "SQL_ASCII":
             driver.execute("SET client_encoding TO 'SQL_ASCII'")
             driver.adapters.register_loader("text", _LenientText)
-        connection = PostgresConnection(driver)
-        connection.home = self._kept
-        return connection
 
     def give_back(self, connection: PostgresConnection) -> None:
         """Keep one for the next who asks: to connect costs more than most transactions."""
