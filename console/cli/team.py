@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from argparse import BooleanOptionalAction
 from collections.abc import Collection, Sequence
 from contextlib import closing
@@ -59,13 +60,13 @@ def do_demo(call: Call) -> int:
         raise UsageError(f"--speed {options.speed} is not a speed", "For example --speed 2.")
     if options.headless is None:
         need_screen("The demo plays without a console by --headless SECONDS.")
-    from team_console.console.demo.simulation import Simulation, simulation, wait  # 20 ms: processes
+    from team_console.console.demo.simulation import Simulation, simulation  # 20 ms: processes
 
     with simulation(Simulation(seed=options.seed, speed=options.speed, keep=options.keep)) as folder:
         if options.headless is not None:
             call.show({"success": True, "action": "demo", "location": str(folder)}, folder)
             call.flush()
-            wait(options.headless)
+            time.sleep(options.headless)
             return 0
         from team_console.console.tui.app import run_console  # 300 ms: Textual
 
@@ -436,8 +437,6 @@ def member_json(agent: Agent) -> dict[str, Any]:
     """Return a member as a JSON object; lists that allow everything are null."""
     return {
         **asdict(agent),
-        "deliver": list(agent.deliver),
         "may_message": None if agent.may_message is None else sorted(agent.may_message),
         "may_send": None if agent.may_send is None else sorted(agent.may_send),
-        "ask_for": None if agent.ask_for is None else list(agent.ask_for),
     }

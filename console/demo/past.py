@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +15,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.model.clock import utc_now
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import clear
-from team_console.store.settings.editing import write_new_settings
+from team_console.store.settings.editing import change_member, write_new_settings
 from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent
 
 ABSENT = "architect"
@@ -29,9 +28,12 @@ def build(root: Path) -> None:
     """Make the team as the demo opens: a day of archived talk, and a plan that waits."""
     root.mkdir()
     agents = (Agent(STORY.lead, role="master"), *convert(STORY.agents, tuple[Agent, ...]))
-    write_new_settings(root / CONFIG_NAME, team=STORY.team, lead=STORY.lead, agents=agents)
+    settings = root / CONFIG_NAME
+    write_new_settings(settings, team=STORY.team, lead=STORY.lead, agents=agents)
+    command = [sys.executable, "-P", str(Path(__file__).with_name("failing_command.py")), str(root.parent / TRIES)]
+    changed = change_member(settings.read_text(encoding="utf-8"), ABSENT, {"deliver": command})
+    settings.write_text(changed, encoding="utf-8")
     (root / QUEUE_NAME).write_text("messages: []\n", encoding="utf-8")
-    _give_command(root)
     now = moment = utc_now()
     team = open_team(str(root), clock=lambda: moment)
     values: dict[str, Any] = {}
@@ -42,12 +44,3 @@ def build(root: Path) -> None:
             values[act.name] = facts_of(first_message(done))
     clear(Caller(team, STORY.lead), older_than_days=0)
     team.close()
-
-
-def _give_command(root: Path) -> None:
-    """Settings written by `init` name no commands; a JSON list is YAML as well."""
-    command = [sys.executable, "-P", str(Path(__file__).with_name("failing_command.py")), str(root.parent / TRIES)]
-    path = root / CONFIG_NAME
-    entry = f"- name: {ABSENT}\n  role: member\n"
-    text = path.read_text(encoding="utf-8").replace(entry, f"{entry}  deliver: {json.dumps(command)}\n")
-    path.write_text(text, encoding="utf-8")

@@ -102,19 +102,14 @@ class Actor:
         await self._act(part.last, {})
 
     async def _act(self, scene: str, given: Values) -> None:
-        """Play a scene, and those it goes on to."""
+        """Play the steps of a scene, and of those it goes on to; nothing where it has no name."""
         values = {**STORY.values, "lead": STORY.lead, "me": self._name, **given}
-        while scene:
-            scene = await self._scene(scene, values)
-
-    async def _scene(self, scene: str, values: dict[str, Any]) -> str:
-        """Play the steps of a scene; return the one to go on with, empty for none."""
-        for step in STORY.scenes[scene]:
-            if step.unless and value_of(step.unless, values, ""):
-                continue
-            if following := await self._step(step, values):
-                return following
-        return ""
+        steps = list(STORY.scenes[scene]) if scene else []
+        while steps:
+            step = steps.pop(0)
+            if not (step.unless and value_of(step.unless, values, "")):
+                following = await self._step(step, values)
+                steps = list(STORY.scenes[following]) if following else steps
 
     async def _step(self, step: StoryStep, values: dict[str, Any]) -> str:
         """Do one step; return the scene to go on with, empty for the next step."""
@@ -171,8 +166,7 @@ def perform(client: AgentClient, step: StoryStep, values: Values) -> Any:
 def first_message(done: Receipt | Request) -> Message:
     """Return the first message that a verb wrote."""
     receipt = done.receipt if isinstance(done, Request) else done
-    if receipt is None:
-        raise TypeError("nothing was written by it")
+    assert receipt is not None  # a request that was made here, not one that was found
     return receipt.messages[0]
 
 

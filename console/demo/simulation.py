@@ -8,19 +8,17 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from msgspec import Struct
 from team_console.console.demo.past import ABSENT, build
 from team_console.console.demo.player import Actor
 from team_console.console.demo.story import STORY
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Snapshot
 from team_console.store.model.errors import TeamError
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.caller import Caller
@@ -44,28 +42,25 @@ class Simulation(Struct, frozen=True):
 
 @contextmanager
 def simulation(how: Simulation) -> Iterator[Path]:
-    """A running team; yields its folder. However the block is left, the agents end and the folder goes."""
-    with _orderly_end():
-        folder = Path(tempfile.mkdtemp(prefix="team-console-demo-"))
-        child: subprocess.Popen[bytes] | None = None
-        try:
-            build(team_folder(folder))
-            child = _start(folder, how)
-            yield team_folder(folder)
-        finally:
-            _close(folder, child, how)
+    """A running team; yields its folder. However the block is left, the agents end and the folder goes.
+
+    The process that played it heeds no signal after that: it has nothing to do any more but to end.
+    """
+    for number in _ENDINGS:
+        signal.signal(number, _leave)
+    folder = Path(tempfile.mkdtemp(prefix="team-console-demo-"))
+    child: subprocess.Popen[bytes] | None = None
+    try:
+        build(team_folder(folder))
+        child = _start(folder, how)
+        yield team_folder(folder)
+    finally:
+        _close(folder, child, how)
 
 
 def team_folder(folder: Path) -> Path:
     """Return the team's folder within the demo's folder."""
     return folder / "team"
-
-
-def wait(seconds: float) -> None:
-    """Let the team play without a console."""
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        time.sleep(min(left, 1.0))
 
 
 def _start(folder: Path, how: Simulation) -> subprocess.Popen[bytes]:
@@ -85,32 +80,16 @@ def _close(folder: Path, child: subprocess.Popen[bytes] | None, how: Simulation)
     for number in (*_ENDINGS, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
     if child is not None:
-        if child.stdin is not None:
-            with suppress(OSError):
-                child.stdin.close()
-        try:
-            child.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+        with suppress(subprocess.TimeoutExpired):
+            child.communicate(timeout=_PATIENCE)  # its standard input ends
+        child.kill()  # which does nothing to one that has ended
+        child.wait()
     if not how.keep:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@contextmanager
-def _orderly_end() -> Iterator[None]:
-    """SIGTERM and SIGHUP leave through the `finally` blocks, like Ctrl-C does."""
-    before: dict[signal.Signals, Any] = {ending: signal.getsignal(ending) for ending in (*_ENDINGS, signal.SIGINT)}
-    for number in _ENDINGS:
-        signal.signal(number, _leave)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
-
-
 def _leave(number: int, frame: FrameType | None) -> None:
+    """Leave through the `finally` blocks, like Ctrl-C does."""
     raise SystemExit(128 + number)
 
 
@@ -123,24 +102,18 @@ async def play(folder: Path, *, seed: int, speed: float) -> None:
     parent_is_gone = asyncio.Event()
     asyncio.get_running_loop().add_reader(sys.stdin.fileno(), parent_is_gone.set)
     actors: dict[str, Actor] = {}
-
-    def enter(name: str) -> None:
-        if name not in actors:
-            actors[name] = Actor(team, name, seed=seed, speed=speed)
-            actors[name].begin()
-
-    for agent in STORY.agents:
-        if agent["name"] != ABSENT:
-            enter(agent["name"])
     router = asyncio.ensure_future(_route(Caller(team, "router", 2.0)))
     seen = ""
     while not parent_is_gone.is_set():
         with suppress(TeamError):
             if (snapshot := team.snapshot()).revision != seen:
-                for name in _created(team):
-                    enter(name)
+                for name in _living(snapshot):
+                    if name not in actors:
+                        actor = Actor(team, name, seed=seed, speed=speed)
+                        actor.begin()
+                        actors[name] = actor
                 await asyncio.sleep(0)  # every life begins, and says what it waits for, before its first mail
-                for actor in list(actors.values()):
+                for actor in actors.values():
                     actor.hear()
                 seen = snapshot.revision
         with suppress(TimeoutError):
@@ -151,9 +124,10 @@ async def play(folder: Path, *, seed: int, speed: float) -> None:
     team.close()
 
 
-def _created(team: Team) -> Iterator[str]:
-    """Yield the temporary agents that the lead brought into being."""
-    for message in team.snapshot().messages:
+def _living(snapshot: Snapshot) -> Iterator[str]:
+    """Yield the members with a life of their own, and the temporary agents that the lead brought into being."""
+    yield from (agent["name"] for agent in STORY.agents if agent["name"] != ABSENT)
+    for message in snapshot.messages:
         if message.sender == STORY.lead and (read := parse_message(message)).name == "AGENT_CREATED":
             yield str(read.body.get("agent_name"))
 
