@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import FieldInfo, fields
+from team_console.console.actions import usual_keys
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.model.home import home
@@ -237,12 +238,8 @@ def config_path() -> Path:
     return (Path(base) if base and os.path.isabs(base) else home() / ".config") / "team-console" / "config.toml"
 
 
-def load_preferences(actions: Mapping[str, tuple[str, ...]]) -> Checked:
-    """Return the user's preferences; without a file the defaults.
-
-    Args:
-        actions: Action id -> its usual keys, to check `[keys]` against.
-    """
+def load_preferences() -> Checked:
+    """Return the user's preferences; without a file the defaults."""
     path = config_path()
     try:
         with path.open("rb") as file:
@@ -255,7 +252,7 @@ def load_preferences(actions: Mapping[str, tuple[str, ...]]) -> Checked:
     if len(data) > _LONGEST:
         return _unread(0, "is larger than 256 KiB", "Keep only what you want otherwise.")
     try:
-        return check(data.decode("utf-8"), actions)
+        return check(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         return _unread(line, "is no UTF-8 text", "Save it as UTF-8.")
@@ -274,7 +271,7 @@ Check = Callable[[Any], Any]
 """Takes a value of the file and returns it as it holds; raises `_WrongError`."""
 
 
-def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
+def check(text: str) -> Checked:
     """Return the preferences that `text` says, and every mistake in it."""
     try:
         given = tomllib.loads(text)
@@ -284,7 +281,7 @@ def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
         return _unread(int(place[1]) if place else 0, message, "TOML wants key = value.")
     except ValueError:  # a number of more digits than Python reads; tomllib lets it through
         return _unread(0, "holds a number of thousands of digits", "Write a smaller one.")
-    reading = _Reading(text, actions)
+    reading = _Reading(text)
     preferences = Preferences(**reading.table("", reading.checks(), given))
     return Checked(preferences, tuple(sorted(reading.mistakes, key=lambda mistake: mistake.line)))
 
@@ -296,8 +293,8 @@ class _Reading:
         mistakes: Those found so far.
     """
 
-    def __init__(self, text: str, actions: Mapping[str, tuple[str, ...]]) -> None:
-        self._lines, self._actions = text.splitlines(), actions
+    def __init__(self, text: str) -> None:
+        self._lines, self._usual = text.splitlines(), usual_keys()
         self.mistakes: list[Mistake] = []
 
     def checks(self) -> Mapping[str, Check]:
@@ -350,18 +347,18 @@ class _Reading:
     def _key_of_command(self, value: Any) -> str:
         if not isinstance(value, str) or not _is_key(value):
             raise _WrongError("each command has a key", 'Such as key = "F" or key = "ctrl+x".')
-        for name, usual in self._actions.items():
+        for name, usual in self._usual.items():
             if value in usual:
                 raise _WrongError(f"{safe_line(value, 20)} is the key of {name} already", "Choose another.")
         return value
 
     def _keys(self, values: Any) -> Mapping[str, tuple[str, ...]]:
-        taken = self.table("keys", {name: partial(_keys_of, name) for name in self._actions}, values)
+        taken = self.table("keys", {name: partial(_keys_of, name) for name in self._usual}, values)
 
         def of_no_other(name: str, own: tuple[str, ...]) -> tuple[str, ...]:
-            for other, usual in self._actions.items():
+            for other, usual in self._usual.items():
                 shared = set(own) & set(taken.get(other, usual))
-                if other != name and shared - set(self._actions[name]):
+                if other != name and shared - set(self._usual[name]):
                     what = f"{sorted(shared)[0]} is the key of {other} already"
                     raise _WrongError(what, "Give that another key.")
             return own
@@ -470,7 +467,7 @@ def line_number_of(lines: list[str], table: str, name: str, number: int) -> int:
 # Preferences as a file: those that hold now, with what each is for; what is not chosen stands in comments.
 
 
-def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) -> str:
+def as_toml(preferences: Preferences) -> str:
     """Return a whole `config.toml` that says what holds now."""
     filters = dict(preferences.filters)
     example = properties_of(Preferences)["filters"]["examples"][0]
@@ -484,7 +481,7 @@ def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) ->
         *(["[[commands]]", *_lines(one)] for one in preferences.commands),
         [] if preferences.commands else ["# [[commands]]", *_lines(_EXAMPLE, chosen="# ")],
         ["", "[keys]"],
-        [_key_line(name, usual, preferences.keys.get(name)) for name, usual in actions.items()],
+        [_key_line(name, usual, preferences.keys.get(name)) for name, usual in usual_keys().items()],
     ]
     return "".join(f"{line}\n" for part in parts for line in part)
 

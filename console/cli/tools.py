@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
-from team_console.console.actions import ACTIONS, Action, usual_keys, written_key
+from team_console.console.actions import ACTIONS, Action, written_key
 from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.main import BY_NAME, VERBS, arg, find_verb, flag, overview, parser_for, verb
 from team_console.console.cli.printing import view_now
@@ -474,9 +474,9 @@ def do_config(call: Call) -> int:
     if what == "path":
         call.show({"path": path, "exists": os.path.exists(config_path())}, path)
         return 0
-    checked = load_preferences(usual_keys())
+    checked = load_preferences()
     if what == "show" and not call.as_json:
-        call.write(as_toml(checked.preferences, usual_keys()).rstrip("\n"))
+        call.write(as_toml(checked.preferences).rstrip("\n"))
         call.warn([f"{path}:{mistake.line}: {mistake.message}" for mistake in checked.mistakes])
         return 0
     mistakes = [asdict(mistake) for mistake in checked.mistakes]

@@ -10,7 +10,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, ClassVar
 
-from team_console.console.actions import BY_ID, configure_keys, usual_keys
+from team_console.console.actions import BY_ID, configure_keys
 from team_console.console.preferences import Preferences, load_preferences, mistakes_in_words
 from team_console.console.selection import ActionContext
 from team_console.console.tui.crash_guard import ContainedApp
@@ -68,7 +68,7 @@ class ConsoleApp(ContainedApp[int]):
         self._key_at: tuple[float, datetime] | None = None
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
-        checked = load_preferences(usual_keys())
+        checked = load_preferences()
         self.preferences, self._mistakes = checked.preferences, checked.mistakes
         self.last_visit = LastVisit(team.location, me, enabled=not self.read_only)
         self.next_team: str | None = None

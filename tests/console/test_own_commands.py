@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from team_console.console.actions import usual_keys
 from team_console.console.preferences import check
 
 from tests.console.conftest import hand_in_plan, opened
@@ -61,7 +60,7 @@ WRONG = Path(__file__).with_name("wrong_commands.txt").read_text(encoding="utf-8
 @pytest.mark.parametrize("block", WRONG)
 def test_a_mistake_in_a_command_is_named_and_the_command_is_left_out(block: str) -> None:
     said, _, given = block.partition("\n")
-    checked = check(f"[[commands]]\n{given}", usual_keys())
+    checked = check(f"[[commands]]\n{given}")
     assert checked.preferences.commands == ()
     assert any(said in mistake.message for mistake in checked.mistakes)
 

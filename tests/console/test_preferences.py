@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from team_console.console.actions import configure_keys, usual_keys
+from team_console.console.actions import configure_keys
 from team_console.console.preferences import OwnCommand, Preferences, Sort, as_toml, check
 from team_console.console.tui.commands import looking
 from team_console.console.tui.modes.needs import RequestsPane
@@ -45,14 +45,14 @@ MADE = [
 
 @pytest.mark.parametrize(("text", "line", "message", "hint"), [*WRONG, *MADE])
 def test_a_mistake_has_its_line_and_the_next_step(text: str, line: int, message: str, hint: str) -> None:
-    checked = check(text, usual_keys())
+    checked = check(text)
     [mistake] = checked.mistakes
     assert (mistake.line, message in mistake.message, hint in mistake.hint) == (line, True, True), mistake
     assert mistake.message.isprintable()
 
 
 def test_what_is_right_holds_beside_what_is_wrong() -> None:
-    checked = check('nonsense = 1\ntheme = "light"\n[sort]\nagents = "age"\nagnets = 1', usual_keys())
+    checked = check('nonsense = 1\ntheme = "light"\n[sort]\nagents = "age"\nagnets = 1')
     assert (checked.preferences.theme, checked.preferences.sort) == ("light", Sort(agents="age"))
     assert len(checked.mistakes) == 2
 
@@ -69,7 +69,7 @@ def test_what_is_shown_is_a_file_that_says_the_same() -> None:
         commands=(OwnCommand("F", "wc -w {file}", output="toast"), OwnCommand("X", "ls", label="list")),
     )
     for preferences in (chosen, Preferences()):
-        checked = check(as_toml(preferences, usual_keys()), usual_keys())
+        checked = check(as_toml(preferences))
         assert checked.mistakes == ()
         assert checked.preferences == preferences
 

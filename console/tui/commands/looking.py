@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from team_console.console.actions import Group, actions_in, shown_key, usual_keys, written_key
+from team_console.console.actions import Group, actions_in, shown_key, written_key
 from team_console.console.browser import is_page
 from team_console.console.preferences import Preferences, as_toml, config_path, load_preferences, mistakes_in_words
 from team_console.console.selection import ActionContext, Mode
@@ -180,12 +180,12 @@ def _edit_settings(screen: MainScreen) -> str:
     path = config_path()
     if not path.exists():
         try:
-            replace_file(path, as_toml(Preferences(), usual_keys()).encode())
+            replace_file(path, as_toml(Preferences()).encode())
         except OSError as error:
             text = f"{path} cannot be made: {error.strerror}"
             raise TeamError(Code.STORE_FAILED, text, "Make its folder writable.") from error
     edit_file(screen.app, path)
-    checked = load_preferences(usual_keys())
+    checked = load_preferences()
     if checked.mistakes:
         screen.toast(f"The settings of before hold.\n{mistakes_in_words(checked.mistakes)}", severity="error")
         return ""
