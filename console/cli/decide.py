@@ -54,7 +54,7 @@ WAIT = (
         nargs="?",
         const=math.inf,
     ),
-    seconds("--timeout", "the same as --wait SECONDS", zero=True),
+    seconds("--timeout", "the same as --wait SECONDS", zero=True, dest="wait"),
 )
 
 
@@ -77,18 +77,17 @@ SEVERAL = (
 """One request, or several that get the same verdict."""
 
 
-def _finish_asking(call: Call, ask: Callable[[], Receipt]) -> int:
-    """Ask, and print what was asked, or with a wait what was answered; the exit status.
+def _finish_asking(call: Call, receipt: Receipt) -> int:
+    """Print what was asked, or with a wait what was answered; the exit status.
 
     Without a wait the request id stands alone on standard output, with one the answer does, so that a script can
     keep either; the id is then said on standard error.
     """
-    if call.options.wait is None and call.options.timeout is None:
-        receipt = ask()
+    if call.options.wait is None:
         return call.finish(receipt, [receipt.request_id or ""])
     from team_console.console.cli.waits import finish_wait  # asyncio: 20 ms, which a wait alone needs
 
-    return finish_wait(call, ask())
+    return finish_wait(call, receipt)
 
 
 # What the command line showed of a request before it is answered: `show` names it, `--seen` quotes it.
@@ -147,9 +146,8 @@ def do_plan(call: Call) -> int:
       team-console --as helper plan --content - < plan.md
       team-console --as helper plan --content "1. Split loader.py" --wait 600"""
     plan, options = content(call.options.content) or "", call.options
-    return _finish_asking(
-        call, lambda: submit_plan(call.caller, content=plan, summary=options.summary, replaces=options.replaces)
-    )
+    handed_in = submit_plan(call.caller, content=plan, summary=options.summary, replaces=options.replaces)
+    return _finish_asking(call, handed_in)
 
 
 # `ask`: an agent puts a question to the human; the request id comes back, or with a wait the answer.
@@ -181,9 +179,8 @@ def do_ask(call: Call) -> int:
     questions = _questions(call)
     _refuse_blank(questions)
     expires = call.team.clock() + timedelta(seconds=options.expires) if options.expires is not None else None
-    return _finish_asking(
-        call, lambda: ask_question(call.caller, questions=questions, expires=expires, summary=options.summary)
-    )
+    asked = ask_question(call.caller, questions=questions, expires=expires, summary=options.summary)
+    return _finish_asking(call, asked)
 
 
 def _questions(call: Call) -> list[dict[str, Any]]:

@@ -30,32 +30,35 @@ def finish_wait(call: Call, receipt: Receipt) -> int:
     if not call.as_json:
         call.warn(receipt.warnings)
         call.note(f"waits for the verdict on {request_id}")
-    outcome = _awaited(call, request_id, asked=receipt.messages[0])
-    if call.as_json:
-        call.json({**receipt.as_json(), "verdict": outcome_json(outcome, mark_of_answer(call.team, outcome))})
-    return _finish(call, outcome)
+    return _finish(call, _awaited(call, request_id, asked=receipt.messages[0]), receipt)
 
 
 def look_or_wait(call: Call, request_id: str) -> int:
     """Print how the request stands, after a wait where one was asked for; the exit status."""
-    if call.options.wait is None and call.options.timeout is None:
+    if call.options.wait is None:
         outcome = verdict_of(call.team, request_id, me=call.given_actor or "")
     else:
         outcome = _awaited(call, request_id)
-    if call.as_json:
-        call.json(outcome_json(outcome, mark_of_answer(call.team, outcome)))
     return _finish(call, outcome)
 
 
-def _finish(call: Call, outcome: RequestRow) -> int:
-    """Print how a request stands, and mark its answer as read for the agent it is to; the exit status."""
-    if not call.as_json:
+def _finish(call: Call, outcome: RequestRow, asked: Receipt | None = None) -> int:
+    """Print how a request stands, and mark its answer as read for the agent it is to; the exit status.
+
+    Args:
+        asked: The receipt of the request, where it was made just now.
+    """
+    mark = mark_of_answer(call.team, outcome)
+    if call.as_json:
+        verdict = outcome_json(outcome, mark)
+        call.json(verdict if asked is None else {**asked.as_json(), "verdict": verdict})
+    else:
         call.say(*outcome_lines(outcome))
-        if (mark := mark_of_answer(call.team, outcome)) is not None:
+        if mark is not None:
             call.warn([mark_words(outcome, mark)])
-    if (asked := outcome.asked_back) is not None and not call.as_json:
-        call.say(f"{asked.sender} asks back, the request stays open:", *fenced(asked.content))
-        call.say(f"answer it with: team-console answer {outcome.request_id} --content TEXT")
+        if (question := outcome.asked_back) is not None:
+            call.say(f"{question.sender} asks back, the request stays open:", *fenced(question.content))
+            call.say(f"answer it with: team-console answer {outcome.request_id} --content TEXT")
     call.flush()
     if call.given_actor is not None:  # what was printed for its reader is read; whoever only looks reads nothing
         try:
@@ -66,9 +69,7 @@ def _finish(call: Call, outcome: RequestRow) -> int:
 
 
 def _awaited(call: Call, request_id: str, *, asked: Message | None = None) -> RequestRow:
-    options, me = call.options, call.given_actor or ""
-    given = options.wait if options.timeout is None else options.timeout
-    timeout = None if given == math.inf else given
+    me, timeout = call.given_actor or "", None if call.options.wait == math.inf else call.options.wait
     try:
         return await_verdict(
             call.team, request_id, timeout=timeout, me=me, asked=asked, tell=call.tell_outage, heeds=True
