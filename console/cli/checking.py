@@ -72,21 +72,15 @@ def do_check(call: Call) -> int:
 
 
 def _repaired(call: Call) -> tuple[Problem, ...]:
-
     # What writes is imported here: `status` counts findings by this module, too.
-    if call.options.accept_settings:
-        from team_console.store.service.signing import accept_settings
+    from team_console.store.service.maintenance import heal
+    from team_console.store.service.signing import accept_keys, accept_settings
 
+    if call.options.accept_settings:
         return accept_settings(call.decider)
     if call.options.accept_keys:
-        from team_console.store.service.signing import accept_keys
-
         return accept_keys(call.decider)
-    if call.options.heal:
-        from team_console.store.service.maintenance import heal
-
-        return heal(call.caller)
-    return ()
+    return heal(call.caller) if call.options.heal else ()
 
 
 _OF_VERDICTS = frozenset({"FORGED_VERDICT", "UNVERIFIED_VERDICT", "ALTERED_VERDICT"})

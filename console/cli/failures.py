@@ -171,12 +171,16 @@ def _clear_show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
     lines += [f"refused: {message_id}: {why}" for message_id, why in cleared.refused.items()]
     if cleared.archives:
         lines.append(f"deleted for good: {counted(cleared.archives, 'archived message')}")
-    removed = {"messages_deleted": cleared.deleted, "deleted_statuses": dict(cleared.statuses)}
-    left = {
+    done = {
+        "success": True,
+        "action": "clear",
+        "dry_run": dry_run,
+        "messages_deleted": cleared.deleted,
+        "deleted_statuses": dict(cleared.statuses),
         "messages_kept": cleared.kept,
         "archived_deleted": cleared.archives,
         "disk_space_freed_mb": cleared.freed_mb,
+        **cleared.refused_json,
     }
-    more = cleared.refused_json
-    call.show({"success": True, "action": "clear", "dry_run": dry_run, **removed, **left, **more}, *lines)
+    call.show(done, *lines)
     return 0

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -213,13 +214,13 @@ def do_leave(call: Call) -> int:
 # What a join or leave did, for people in a few lines, or as JSON.
 
 
-def _finish(call: Call, done: Joined, made: list[str] | None = None) -> int:
+def _finish(call: Call, done: Joined, made: Sequence[str] = ()) -> int:
     """Print what was joined or left; return the exit status.
 
     Args:
         made: What is to be said of a team that was made for it.
     """
-    would, lines = "" if done.written else "would be ", list(made or ())
+    would, lines = "" if done.written else "would be ", _within_terminal(made)
     if done.member:
         word = "added to" if done.action == "join" else "taken out of"
         lines.append(f"{done.name}: {would}{word} the team's settings")
@@ -228,15 +229,15 @@ def _finish(call: Call, done: Joined, made: list[str] | None = None) -> int:
         if not done.written:
             lines += [f"    {line}" for line in change.diff.splitlines()]
     files = [{"path": str(change.path), "change": change.word, "diff": change.diff} for change in done.files]
-    notes = [*(made or ()), *done.notes]
-    facts = {"agent": done.name, "member_changed": done.member, "files": files, "notes": notes}
-    told = [part for line in (*lines, *done.notes) for part in (_within_terminal(line) if line in notes else [line])]
-    call.show({"success": True, "action": done.action, **facts, "written": done.written}, *told)
+    facts = {"agent": done.name, "member_changed": done.member, "files": files, "notes": [*made, *done.notes]}
+    lines += _within_terminal(done.notes)
+    call.show({"success": True, "action": done.action, **facts, "written": done.written}, *lines)
     return 0
 
 
-def _within_terminal(sentence: str) -> list[str]:
-    """Return a sentence in lines that a terminal does not break inside of a word; as it is for a file or a pipe."""
+def _within_terminal(sentences: Sequence[str]) -> list[str]:
+    """Return sentences in lines that a terminal does not break inside of a word; as they are for a file or a pipe."""
     if not is_terminal(sys.stdout):
-        return [sentence]
-    return textwrap.wrap(sentence, columns(), break_long_words=False, break_on_hyphens=False) or [""]
+        return list(sentences)
+    wrapper = textwrap.TextWrapper(columns(), break_long_words=False, break_on_hyphens=False)
+    return [line for sentence in sentences for line in wrapper.wrap(sentence)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from shlex import quote
 
@@ -94,8 +94,7 @@ def do_requests(call: Call) -> int:
         row for row in view.requests if (row.is_open or not options.only_open) and options.kind in (None, str(row.kind))
     ]
     if options.find is not None:
-        refuse_unfinished(options.find)
-        query = parse_query(options.find, now=now, saved=_saved_filters(), me=call.actor)
+        query = _asked_for(call)
         rows = [row for row in rows if query.fits(request_found(row, me=call.actor))]
     causes = causes_of(rows)
     listed = {"requests": [request_json(row, now, causes[row.key]) for row in rows]}
@@ -106,11 +105,16 @@ def do_requests(call: Call) -> int:
     return 0
 
 
-def _saved_filters() -> Mapping[str, str]:
-    """Return the queries that the user's own settings name."""
+def _asked_for(call: Call) -> Query:
+    """Return what `--find` asks for; nothing where it is not given."""
+    find = call.options.find
+    if find is None:
+        return Query(())
+    refuse_unfinished(find)
     from team_console.console.preferences import load_preferences  # 5 ms, which only a query needs
 
-    return load_preferences({}).preferences.filters
+    saved = load_preferences().preferences.filters
+    return parse_query(find, now=call.team.clock(), saved=saved, me=call.actor)
 
 
 def _request_cells(row: RequestRow, now: datetime) -> Cells:
@@ -342,18 +346,9 @@ def do_history(call: Call) -> int:
         value = call.agent if name == "agent" else getattr(options, name)
         if value == "":  # of a script whose variable is not set; everything is not what it asks for
             raise UsageError(f"--{name} is empty", f"Give a value, or leave --{name} out.")
-    if options.find is not None:
-        refuse_unfinished(options.find)
-    query = wanted(
-        now=call.team.clock(),
-        agent=call.agent,
-        since=options.since,
-        type=options.type,
-        grep=options.grep,
-        find=options.find,
-        saved=_saved_filters() if options.find is not None else {},
-        me=call.actor,
-    )
+    asked_for = _asked_for(call)
+    named = wanted(now=call.team.clock(), agent=call.agent, since=options.since, type=options.type, grep=options.grep)
+    query = Query((*named.terms, *asked_for.terms))
     snapshot = call.snapshot()
     is_empty, problems = _print_history(call, snapshot, query, form)
     call.warn([problem.sentence for problem in problems])

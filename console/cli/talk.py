@@ -6,6 +6,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import asdict
 from team_console.console.cli.call import Call, UsageError, content, is_terminal, split_names, unknown_kind_warning
 from team_console.console.cli.main import agent, arg, flag, seconds, verb
 from team_console.store.contract.team import COUNTED
@@ -133,9 +134,8 @@ def do_broadcast(call: Call) -> int:
     if shown.not_listening:
         sentence += f"; not listening: {', '.join(shown.not_listening)}"
     if options.dry_run:
-        head = {"success": True, "action": "broadcast", "dry_run": True, "recipients": shown.recipients}
-        more = {"not_listening": shown.not_listening, "left_out": shown.left_out, "warnings": shown.warnings}
-        call.show({**head, **more}, sentence, warnings=shown.warnings)
+        foreseen = {"success": True, "action": "broadcast", "dry_run": True, **asdict(shown)}
+        call.show(foreseen, sentence, warnings=shown.warnings)
         return 0
     call.note(sentence)
     if is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-" and not options.yes:

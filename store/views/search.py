@@ -274,14 +274,11 @@ def wanted(
     since: str | None = None,
     type: str | None = None,
     grep: str | None = None,
-    find: str | None = None,
-    saved: Mapping[str, str] | None = None,
-    me: str = "",
 ) -> Query:
-    """Return the query of the options of `history`, and of `find` in this language.
+    """Return the query of the options of `history`.
 
     Raises:
-        TeamError: `USAGE` for a time, an expression or a query that cannot be read.
+        TeamError: `USAGE` for a time or an expression that cannot be read.
     """
     terms: list[Term] = []
     try:
@@ -296,7 +293,7 @@ def wanted(
         terms.append(Term("since", since, moment=moment_of(since, now, named="--since")))
     if type:
         terms.append(Term("kind", type, is_whole=True))
-    return Query((*terms, *parse_query(find or "", now=now, saved=saved, me=me).terms))
+    return Query(tuple(terms))
 
 
 def text_found(*texts: str, at: datetime | None = None) -> Searchable:
