@@ -12,6 +12,15 @@ class RepeatedKeyError(ValueError):
     """An object names a key twice; the text says which."""
 
 
+def refuse_constant(word: str) -> object:
+    """Refuse NaN and what has no end; give it to the parser as `parse_constant`.
+
+    Raises:
+        ValueError: Always.
+    """
+    raise ValueError(f"{word} is not JSON")
+
+
 def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return a JSON object; give it to the parser as `object_pairs_hook`.
 

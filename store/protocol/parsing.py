@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.json_object import distinct
+from team_console.store.model.json_object import distinct, refuse_constant
 from team_console.store.model.json_text import json_trouble, value_words
 from team_console.store.model.message import Fields, Message, per_message
 from team_console.store.model.names import canonical
@@ -128,7 +128,7 @@ def _object_at(text: str, begin: int) -> tuple[dict[str, Any], int]:
         ValueError: There is none, or one that names a key twice; the text says where, counted from `begin`.
     """
     text = text[begin:] if begin else text
-    decoder = json.JSONDecoder(object_pairs_hook=distinct, parse_constant=_refuse)
+    decoder = json.JSONDecoder(object_pairs_hook=distinct, parse_constant=refuse_constant)
     try:
         body, end = decoder.raw_decode(text)
     except json.JSONDecodeError as error:
@@ -138,10 +138,6 @@ def _object_at(text: str, begin: int) -> tuple[dict[str, Any], int]:
     if not isinstance(body, dict):
         raise ValueError("not a JSON object")
     return body, begin + end
-
-
-def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is not JSON")
 
 
 # Forms near to `NAME: {json}`, as models write them: bold, a heading, a full-width colon, small letters, a greeting

@@ -386,32 +386,36 @@ class PostgresTeam(SqlTeam):
     @contextmanager
     def _reading(self) -> Iterator[tuple[Connection, Shape]]:
         """As `SqlTeam._reading`; who keeps a table locked is named."""
-        with super()._reading() as (connection, shape):
-            try:
-                yield connection, shape
-            except psycopg.Error as error:
-                if error.sqlstate != _LOCKED:
-                    raise
-                self.roll_back(connection)
-                raise locked_error(self.location, self._holding(connection), self.look_wait) from error
+        with super()._reading() as (connection, shape), self._naming_holder(connection, self.look_wait):
+            yield connection, shape
+
+    @contextmanager
+    def _naming_holder(self, connection: Connection, wait: float) -> Iterator[None]:
+        """Say who keeps the table locked where the block waited for it in vain; what was begun is undone.
+
+        Raises:
+            TeamError: `LOCKED`.
+        """
+        try:
+            yield
+        except psycopg.Error as error:
+            if error.sqlstate != _LOCKED:
+                raise
+            self.roll_back(connection)
+            raise locked_error(self.location, self._holding(connection), wait) from error
 
     def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
         """One round trip: the transaction, how long to wait, whatever the role's own limit of a statement is, who we
         are for `pg_stat_activity`, the table.
         """
         words = re.sub(r"[^\x20-\x26\x28-\x5b\x5d-\x7e]", "?", f"team-console {label}")[:63]
-        try:
+        with self._naming_holder(connection, wait):
             connection.change(
                 f"BEGIN ISOLATION LEVEL READ COMMITTED; {_PLAIN_DATES}; "
                 f"SET LOCAL lock_timeout = {_milliseconds(wait)}; SET LOCAL statement_timeout = 0; "
                 f"SET LOCAL application_name = '{words}'; LOCK TABLE {MESSAGES} IN SHARE ROW EXCLUSIVE MODE; "
                 "SET LOCAL statement_timeout TO DEFAULT",
             )
-        except psycopg.Error as error:
-            if error.sqlstate != _LOCKED:
-                raise
-            self.roll_back(connection)
-            raise locked_error(self.location, self._holding(connection), wait) from error
 
     def commit(
         self, connection: Connection, line: AuditRow | None = None, ids: Iterable[str] = (), *, wait: float = 0.0

@@ -88,8 +88,8 @@ class RowWriter:
         for entry, new in changes:
             written = self._fitted(entry, new)
             groups.setdefault(tuple(written.columns), []).append(written)
-        for names, group in groups.items():
-            taken = group if self._all_at_once(names, group) else self._one_by_one(group)
+        for group in groups.values():
+            taken = group if self._write(group) is None else self._one_by_one(group)
             for written in taken:
                 self._note(written.entry, written.new.message_id, written.note)
 
@@ -116,18 +116,12 @@ class RowWriter:
         columns, note = changed_row(entry, new, fitted=self.shape.fitted)
         return _Written(entry, new, {name: value for name, value in columns.items() if name in self.shape.types}, note)
 
-    def _all_at_once(self, names: tuple[str, ...], group: Sequence[_Written]) -> bool:
-        if not names:
-            return True
-        rows = [{**written.columns, **_row_of(written.entry)} for written in group]
-        return self._try(self.shape.change(names), rows, looks=any(name in LOOKED_AT for name in names)) is None
-
     def _one_by_one(self, group: Sequence[_Written]) -> list[_Written]:
         """Return those of the changes that the table took, as it took them."""
         done = []
         for wanted in group:
             written = self._fitted(wanted.entry, wanted.new)  # what the table takes may have been learnt since
-            refusal = self._write(written)
+            refusal = self._write([written])
             if refusal is not None and not refusal.is_silent:
                 stand_in = self._stand_in(written)
                 written, refusal = (stand_in, None) if stand_in is not None else (written, refusal)
@@ -147,19 +141,19 @@ class RowWriter:
         self.shape = replace(before, refused={*before.refused, status})
         written = self._fitted(wanted.entry, wanted.new)
         # guard: stand-in-status
-        if self._write(written) is not None:
+        if self._write([written]) is not None:
             self.shape = before
             return None
         self.learned.add(status)
         return written
 
-    def _write(self, written: _Written) -> _Refusal | None:
-        if not written.columns:
+    def _write(self, group: Sequence[_Written]) -> _Refusal | None:
+        """Change rows in the same columns, all or none; returns as `_try`."""
+        names = group[0].columns
+        if not names:
             return None
-        row = {**written.columns, **_row_of(written.entry)}
-        return self._try(
-            self.shape.change(written.columns), [row], looks=any(name in LOOKED_AT for name in written.columns)
-        )
+        rows = [{**written.columns, **_row_of(written.entry)} for written in group]
+        return self._try(self.shape.change(names), rows, looks=any(name in LOOKED_AT for name in names))
 
     def _try(self, statement: str, rows: Sequence[Fields], *, looks: bool = False) -> _Refusal | None:
         """Execute it for each row, all or none; returns why the table does not take it, None when it did.

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
-from team_console.store.model.json_object import distinct
+from team_console.store.model.json_object import distinct, refuse_constant
 from team_console.store.model.message import TABLE_REFUSES, FieldDict, Fields, Message, Priority, Status, from_record
 from team_console.store.model.recorded import changed_problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
@@ -381,7 +381,7 @@ def _parse(text: Any) -> tuple[Any, str | None]:
     if not isinstance(text, str):
         return text, None
     try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=distinct), None
+        return json.loads(text, parse_constant=refuse_constant, object_pairs_hook=distinct), None
     except RecursionError:
         return text, "nested too deeply"
     except ValueError as error:
@@ -391,10 +391,6 @@ def _parse(text: Any) -> tuple[Any, str | None]:
 def as_json(text: Any) -> Any:
     """Return the JSON value in a text or bytes, else the text itself."""
     return _parse(text)[0]
-
-
-def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is not JSON")
 
 
 def object_of(text: Any) -> FieldDict:

@@ -294,9 +294,9 @@ class SqlTeam(Team):
     def older(self, *, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.older`."""
         with self._reading() as (connection, shape):
-            if not is_large(connection):
-                return page(connection, agent=None, cursor=cursor, limit=limit) if shape.has_ours else Page((), None)
-            return older_page(connection, shape, self._reader, cursor=cursor, limit=limit)
+            if is_large(connection):
+                return older_page(connection, shape, self._reader, cursor=cursor, limit=limit)
+        return self.history(cursor=cursor, limit=limit)
 
     def whole(self) -> Snapshot:
         """See `Team.whole`."""

@@ -77,7 +77,6 @@ def to_recipient(recipient: str) -> Values:
 _TYPE = "COALESCE(NULLIF(CAST(message_type AS TEXT), ''), 'message')"
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@+-]+").fullmatch
 """An id that JSON has byte for byte, but for `\\u00..`; what is special in a pattern of LIKE only finds more."""
-_AT_ONCE = 500
 _TIDY_AFTER = 5
 """How many times `active_messages_max` messages are added or archived before the queue is tidied again."""
 
@@ -177,9 +176,8 @@ class SqlTransaction(Transaction):
 
     def fetch(self, ids: Sequence[str]) -> None:
         wanted = [one for one in ids if one not in self._entries and is_storable(one)]
-        for start in range(0, 0 if self._state is not None else len(wanted), _AT_ONCE):
-            some, values = listed("id", wanted[start : start + _AT_ONCE])
-            self._read(f"{self.shape.id} IN {some}", values)
+        if self._state is None:
+            self._understood(self.connection.rows_among(f"{self.shape.rows(self.shape.id)} IN", wanted))
 
     def stored_message(self, message_id: str) -> Message | None:
         self.fetch([message_id])
@@ -187,7 +185,10 @@ class SqlTransaction(Transaction):
         return None if found is None else found.message
 
     def _read(self, condition: str, values: Values) -> list[RowEntry]:
-        entries = self._reader.alone(self.connection.rows(self.shape.rows(condition), values))
+        return self._understood(self.connection.rows(self.shape.rows(condition), values))
+
+    def _understood(self, rows: Sequence[tuple[Any, ...]]) -> list[RowEntry]:
+        entries = self._reader.alone(rows)
         self._entries.update({entry.row.message_id: entry for entry in entries if entry.message is not None})
         return entries
 
@@ -456,7 +457,8 @@ class SqlTransaction(Transaction):
         """Return whether rows that were added say what they were to say, where a trigger or rule may change that."""
         if not rows or not self.connection.meddlers(into, "INSERT"):
             return True
-        said = dict(self.connection.rows_among(f"SELECT {key}, {says} FROM {into} WHERE {key} IN", _column(rows, key)))
+        wanted = [row[key] for row in rows]
+        said = dict(self.connection.rows_among(f"SELECT {key}, {says} FROM {into} WHERE {key} IN", wanted))
         # guard: changed-archive-row-noticed
         return all(_says_same(said.get(row[key]), row[says]) for row in rows)
 
@@ -473,10 +475,6 @@ def _not_kept(table: str) -> TeamError:
     text = f"{table} did not keep what was written; nothing was changed"
     hint = "Let the owner of the table remove the trigger or rule that does it, then try again."
     return TeamError(Code.STORE_FAILED, text, hint)
-
-
-def _column(rows: Sequence[Fields], name: str) -> list[Any]:
-    return [row[name] for row in rows]
 
 
 def _says_same(found: Any, given: Any) -> bool:
