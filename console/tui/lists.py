@@ -93,7 +93,7 @@ class Lists(Container):
         """Go to a list."""
         if mode is self.mode:
             if self.is_drawn:
-                self.front.divider.go_inside(False)
+                self.front.read(False)
                 self.front.focus_first()
             return
         if self.front.is_reading:

@@ -25,6 +25,7 @@ from team_console.store.protocol.membership import Doing
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.sessions import note_session
+from team_console.widgets.fields import Field
 from team_console.widgets.help_panel import HelpPanel
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
@@ -71,7 +72,7 @@ async def test_a_row_that_was_gone_to_and_comes_late_takes_the_cursor_from_nobod
         assert desk.app.main.pane.rows.cursor_key == here != aside
 
 
-async def test_the_keys_go_to_what_is_read_where_a_smaller_terminal_has_no_room_for_the_list(team: MemoryTeam) -> None:
+async def test_the_keys_go_where_they_are_seen_to_go_also_in_a_low_terminal_and_in_the_reader(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team, size=(80, 24)) as desk:
         main = desk.app.main
@@ -80,7 +81,13 @@ async def test_the_keys_go_to_what_is_read_where_a_smaller_terminal_has_no_room_
         await desk.pilot.resize_terminal(40, 12)
         await desk.until(lambda: desk.app.focused is main.pane.detail, "the text with the keys")
         await desk.press("1")
-        await desk.until(lambda: bool(desk.app.focused is main.pane.rows and main.pane.rows.region), "the list again")
+        for reads in ("enter", "f"):
+            await desk.press(reads)
+            await desk.until(lambda: desk.app.focused is main.pane.detail, "the text with the keys")
+            await desk.press("1")
+            await desk.until(lambda: bool(desk.app.focused is main.pane.rows and main.pane.rows.region), "the list")
+        await desk.press("enter", "slash")
+        await desk.until(lambda: bool(isinstance(desk.app.focused, Field) and desk.app.focused.region), "the line")
 
 
 async def test_local_times_are_those_of_the_zone_that_the_human_is_in_by_now(

@@ -344,6 +344,8 @@ class Pane(Container, Generic[RowT]):
 
     def filter(self) -> None:
         """Ask for words to filter by, or to look for in what is read."""
+        if not self.is_reading:
+            self.divider.go_inside(False)  # a low terminal has no room for the line beside what is read
         self.search.open()
 
     def set_filter(self, text: str) -> None:
