@@ -223,8 +223,11 @@ class Message(Struct, frozen=True, eq=False, gc=False):
 
     def is_pending_for(self, agent: str) -> bool:
         """Return whether `receive` would hand this message to `agent` now."""
-        waiting = self.status == Status.PENDING and self.is_addressed_to(agent)
-        return waiting and agent not in self.read_by and agent not in self.delivered_to
+        return self.status == Status.PENDING and self.is_yet_to_reach(agent)
+
+    def is_yet_to_reach(self, agent: str) -> bool:
+        """Return whether this message is for `agent`, who neither read it nor had it handed over."""
+        return self.is_addressed_to(agent) and agent not in self.read_by and agent not in self.delivered_to
 
     def is_delivered_to(self, agent: str) -> bool:
         """Return whether the router handed this message over and `agent` did not acknowledge it yet."""
@@ -264,6 +267,11 @@ class Message(Struct, frozen=True, eq=False, gc=False):
 def ids_of(messages: Iterable[Message]) -> list[str]:
     """List the ids of these messages, in their order."""
     return [message.message_id for message in messages]
+
+
+def by_id(messages: Iterable[Message]) -> dict[str, Message]:
+    """Return the last of these messages under each id, in the order of the first."""
+    return {message.message_id: message for message in messages}
 
 
 def per_message(function: Callable[[Message], ResultT]) -> Callable[[Message], ResultT]:

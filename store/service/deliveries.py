@@ -13,7 +13,7 @@ from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import TABLE_REFUSES, FieldDict, Message, Status, ids_of
+from team_console.store.model.message import TABLE_REFUSES, FieldDict, Message, Status, by_id, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name
 from team_console.store.model.safe import counted, is_blank
 from team_console.store.model.schedule import (
@@ -304,7 +304,7 @@ def skipped(snapshot: Snapshot, choice: PassScope, done: Delivered) -> tuple[Att
         for message in snapshot.messages
         if message.status in ON_ITS_WAY or message.status == Status.CLAIMED
         for name in message.recipients
-        if name not in message.read_by and name not in message.delivered_to
+        if message.is_yet_to_reach(name)
         if (message.message_id, name) not in tried
         and (choice.recipients is None or name in choice.recipients)
         and (choice.ids is None or choice.most is not None or message.message_id in choice.ids)
@@ -367,7 +367,7 @@ def forecast(caller: Caller, remedy: Remedy, ids: Sequence[str]) -> Forecast:
         TeamError: `STORE_UNREADABLE`.
     """
     snapshot = readable(caller.team.snapshot())
-    live = {message.message_id: message for message in snapshot.messages}
+    live = by_id(snapshot.messages)
     possible, refused = [], {}
     for message_id in dict.fromkeys(ids):
         try:

@@ -12,7 +12,7 @@ from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, by_id
 from team_console.store.model.recorded import RECALL_GRANT
 from team_console.store.protocol.grants import (
     ANSWER,
@@ -72,8 +72,8 @@ def trial_of(caller: Caller, request_ids: Sequence[str], *, asked: Message | Non
     """
     snapshot = caller.team.snapshot()
     archived = caller.team.archived("permission_request", "permission_response")
-    by_id = {message.message_id: message for message in (*archived, *snapshot.messages)}
-    cases = judge(by_id.values(), snapshot.config, snapshot.recorded, snapshot.now).values()
+    messages = by_id((*archived, *snapshot.messages)).values()
+    cases = judge(messages, snapshot.config, snapshot.recorded, snapshot.now).values()
     own = _decided_by_hand(cases, caller.actor)
     known = {case.request_id: case for case in own}
     scopes = [_scope_of_approved(known.get(request_id), request_id) for request_id in request_ids]

@@ -194,14 +194,7 @@ def _waiting(caller: Caller, recipient: str, asked: _RouteRequest) -> list[Messa
 
 
 def _on_their_way(messages: Any, recipient: str) -> list[Message]:
-    found = [
-        message
-        for message in messages
-        if message.status in ON_ITS_WAY
-        and message.is_addressed_to(recipient)
-        and recipient not in message.read_by
-        and recipient not in message.delivered_to
-    ]
+    found = [message for message in messages if message.status in ON_ITS_WAY and message.is_yet_to_reach(recipient)]
     return sorted(found, key=lambda message: message.order_by()[1])
 
 

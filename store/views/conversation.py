@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.message import Message, Status, ids_of
+from team_console.store.model.message import by_id as messages_by_id
 from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
@@ -267,7 +268,7 @@ class Turn(Struct, frozen=True):
 
 def turns_of(thread: Thread, rows: Sequence[RequestRow]) -> Iterator[Turn]:
     """Yield one turn for each message, oldest first; the copies of a broadcast are one turn with a delivery each."""
-    every = {message.message_id: message for message in (*thread.copies, *thread.messages)}
+    every = messages_by_id((*thread.copies, *thread.messages))
     places: dict[str, int] = {}
     for place, message in enumerate(thread.messages):
         places.setdefault(message.broadcast_id or message.message_id, place)

@@ -24,7 +24,7 @@ from team_console.store.contract.team import (
 )
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Fields, Message
+from team_console.store.model.message import Fields, Message, by_id
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.grants import names_grant
@@ -242,8 +242,7 @@ def decision_ledger(
     told = (problem for problem in snapshot.problems if problem.code in _OF_SOURCES)
     problems = tuple(dict.fromkeys((*told, *past.problems, *_unread(snapshot, past))))
     live = snapshot.messages if snapshot.is_known else ()
-    by_id = {message.message_id: message for message in (*past.messages, *live)}
-    messages = sorted(by_id.values(), key=when_created, reverse=True)
+    messages = sorted(by_id((*past.messages, *live)).values(), key=when_created, reverse=True)
     # The requests as all messages together tell of them; the queue counts as one more archive.
     empty = replace(snapshot, messages=(), condition=Condition.EMPTY, missing=frozenset(), dropped=(), problems=())
     requests = view_of(empty, me="", now=now or snapshot.now, history=messages, complete=past.complete).requests

@@ -12,7 +12,7 @@ from itertools import chain
 from operator import attrgetter
 
 from team_console.store.contract.team import Snapshot
-from team_console.store.model.message import Message, from_record, ids_of
+from team_console.store.model.message import Message, by_id, from_record, ids_of
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.judgement import judge_entries
@@ -112,7 +112,7 @@ class Projection:
                 elif known.record != message.record:
                     self._past[message.message_id] = _own(message)
         if older:
-            self._past = {message.message_id: message for message in reversed(older)} | self._past
+            self._past = by_id(reversed(older)) | self._past
         messages = [message for message in self._past.values() if not PlacedMessage.of(message, 0).is_fact]
         if len(messages) > 2 * _MOST_MESSAGES:
             messages.sort(key=when_created)

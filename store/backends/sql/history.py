@@ -17,7 +17,7 @@ from team_console.store.contract.team import LineSeal, Page, judged, key_name, s
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import FieldDict, Message, from_record
+from team_console.store.model.message import FieldDict, Message, by_id, from_record
 from team_console.store.model.recorded import ACCEPT_SETTINGS, CARRIED
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.relations import is_answer
@@ -52,7 +52,7 @@ def archived_messages(connection: Connection, condition: str, values: Values) ->
     """Archived messages that fit, each id once, in the order they were archived."""
     rows = connection.rows(f"SELECT record FROM {ARCHIVE} WHERE {condition} ORDER BY n", values)
     found = [message for (text,) in rows if (message := archived_message(text)) is not None]
-    return list({message.message_id: message for message in found}.values())
+    return list(by_id(found).values())
 
 
 def page(connection: Connection, *, agent: str | None, cursor: str | None, limit: int) -> Page:

@@ -26,6 +26,7 @@ from team_console.store.model.message import (
     STATE_KEYS,
     FieldDict,
     Message,
+    by_id,
     from_record,
     ids_of,
     is_ahead,
@@ -190,11 +191,6 @@ def replay(lines: Iterable[Line]) -> tuple[HeldMessages, set[str]]:
     if waiting is not None:
         _fold(held, waiting, out)
     return held, out
-
-
-def by_id(messages: Iterable[Message]) -> dict[str, Message]:
-    """Return the message of each id."""
-    return {message.message_id: message for message in messages}
 
 
 def _fold(held: dict[str, Message], line: Line, out: set[str] | None = None) -> None:

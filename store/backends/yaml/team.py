@@ -34,7 +34,7 @@ from team_console.store.contract.team import (
 )
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, by_id
 from team_console.store.settings.in_force import InForce, Names, SettingsReader
 from team_console.store.settings.settings_file import parse_settings, settings_bytes, stamp, with_trust
 from team_console.store.settings.team_config import TeamConfig
@@ -211,7 +211,7 @@ class YamlTeam(PresentInFolder):
         archives = self._archives()  # the same for all words: each file is read and searched once
         archives.expect(words)
         found = (message for word in words for message in archives.holding(word))
-        return list({message.message_id: message for message in found}.values())
+        return list(by_id(found).values())
 
     def _archives(self) -> Archives:
         from team_console.store.backends.yaml.archives import Archives
