@@ -147,7 +147,7 @@ def check_verdict(type: str, fields: Fields) -> None:
     if not isinstance(approve, bool):
         raise TeamError(Code.INVALID_FIELD, f"approve: {value_words(approve)} is not a boolean", "Send true or false.")
     if content is not None and not isinstance(content, str):
-        raise TeamError(Code.INVALID_FIELD, f"content: {value_words(content)} is not a text", "Send content as a text.")
+        raise no_text("content", content)
     if not approve and is_blank(content or ""):
         hint = "Add content: why not, and what would be accepted instead."
         raise TeamError(Code.MISSING_REASON, f"{type}: a refusal needs its reason in content", hint)
@@ -162,12 +162,15 @@ def check_text_fields(type: str, fields: Fields) -> None:
     for name, code in (("content", Code.MISSING_CONTENT), ("summary", Code.MISSING_SUMMARY)):
         value = fields.get(name)
         if value is not None and not isinstance(value, str):
-            raise TeamError(
-                Code.INVALID_FIELD, f"{name}: {value_words(value)} is not a text", f"Send {name} as a text."
-            )
+            raise no_text(name, value)
         if is_blank(value or ""):
             wanted = "the full text" if name == "content" else "5-10 words that say the core"
             raise TeamError(code, f"{type}: {name} is missing", f"Add {name}: {wanted}.")
+
+
+def no_text(name: str, value: object) -> TeamError:
+    """Return the error for a field that is another value than a text."""
+    return TeamError(Code.INVALID_FIELD, f"{name}: {value_words(value)} is not a text", f"Send {name} as a text.")
 
 
 def missing_recipient(type: str) -> TeamError:

@@ -161,7 +161,7 @@ def _found_near(payload: Mapping[str, Any]) -> Carried | None:
 def _carried_near(name: str, body: Fields, *, is_clear: bool = True) -> Carried:
     if _kind_stated(body) == name and "msg_type" in body:
         body = {**body, "msg_type": name}
-    return Carried(name, body, is_near=True, counts=is_clear and _needs_decision(name))
+    return Carried(name, body, is_near=True, counts=is_clear and kind_of(name).opens in DECIDED_BY_LEAD)
 
 
 def _found_near_in_text(content: str) -> Carried | None:
@@ -211,11 +211,6 @@ def _kind_stated(body: Mapping[str, Any]) -> str | None:
 
 def _as_protocol_spells(name: str) -> str:
     return name.strip().upper().replace(" ", "_").replace("-", "_")
-
-
-def _needs_decision(name: str) -> bool:
-    """Return whether a human or the lead has to decide on a message of this kind."""
-    return kind_of(name).opens in DECIDED_BY_LEAD
 
 
 # Any message.

@@ -139,7 +139,7 @@ def newest_words(messages: Sequence[Message]) -> Iterable[str]:
         if name in (CREATED, DESTROYED, ROSTER) and not roster_seen:
             yield message.message_id
             roster_seen = name == ROSTER
-        elif name == "shutdown_response" and message.sender not in stopped:
+        elif name == RESPONSE and message.sender not in stopped:
             stopped.add(message.sender)
             yield message.message_id
 

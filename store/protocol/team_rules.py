@@ -16,6 +16,7 @@ from team_console.store.protocol.kinds import DECIDED_BY_LEAD, UNKNOWN, Family, 
 from team_console.store.protocol.membership import CREATED, DESTROYED, created_agent, is_master
 from team_console.store.protocol.parsing import (
     BATCH_REPORT,
+    COMPLETE,
     ParsedMessage,
     PlacedMessage,
     Plan,
@@ -360,7 +361,7 @@ def _roster(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
 _RULES: Mapping[str, _Rule] = {
     "TASK_ASSIGNMENT": _assignment,
     BATCH_REPORT: _batch_report,
-    "AGENT_COMPLETE": _report,
+    COMPLETE: _report,
     "AGENT_DESTROY_REQUEST": _destruction,
     "AGENT_ROSTER_BROADCAST": _roster,
 }

@@ -173,7 +173,12 @@ def tell_residents(
         "summary": say("{}: {}", say("Roster"), change),
         "content": sprint_content("AGENT_ROSTER_BROADCAST", body),
     }
-    draft = Draft("message", sender, tuple(residents), payload)
+    return _tell(tx, sender, residents, payload)
+
+
+def _tell(tx: Transaction, sender: str, to: Sequence[str], payload: Fields) -> list[Message]:
+    """Write a message once it is seen to break no rule."""
+    draft = Draft("message", sender, tuple(to), payload)
     draft.check(tx.config)
     return write_drafts(tx, draft)
 
@@ -210,9 +215,7 @@ def conclude(
     body = {**body, "in_reply_to": question.message_id, **({"note": note} if note else {})}
     summary, content = f"{name}: {phrase(tx.config.language, outcome, agent)}", sprint_content(name, body)
     payload = {"request_id": question.message_id, "summary": summary, "content": content, **(more or {})}
-    draft = Draft("message", actor, (question.sender,), payload)
-    draft.check(tx.config)
-    messages = write_drafts(tx, draft)
+    messages = _tell(tx, actor, (question.sender,), payload)
     let_go(tx, question.message_id)
     close_question(tx, question, actor=actor)
     return messages
@@ -525,9 +528,7 @@ def _tell_creator(tx: Transaction, actor: str, question: Message, agent: str, mo
     payload = {"summary": summary, "content": text, **(more if is_sprint else {})}
     if is_sprint:
         payload["request_id"] = question.message_id
-    draft = Draft("message", actor, (creator,), payload)
-    draft.check(tx.config)
-    return write_drafts(tx, draft)
+    return _tell(tx, actor, (creator,), payload)
 
 
 def _unconfirmed(state: TeamState) -> Iterator[tuple[RequestRow, Message, datetime]]:

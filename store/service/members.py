@@ -44,16 +44,8 @@ def rights_of_nobody(config: TeamConfig, agents: Sequence[Agent], present: Itera
 
 # Members of the team in its settings: added, changed and removed, with the file's own words and style kept.
 
-ABSENT: Mapping[str, Any] = {
-    "role": "member",
-    "plan_mode_required": False,
-    "deliver": (),
-    "deliver_timeout": Agent("x").deliver_timeout,
-    "may_message": None,
-    "may_send": None,
-    "ask_for": None,
-}
-"""What each field of a member is when the settings do not name it."""
+_ONLY_NAMED = Agent("")
+"""Each field of a member as it is when the settings do not name it."""
 
 
 class MembersChanged(Struct, frozen=True):
@@ -222,7 +214,7 @@ def _by_hand(reason: str) -> TeamError:
 
 def _value_for_settings(key: str, value: Any) -> Any:
     """Return a value for the settings' text, None to leave the field out."""
-    if value == ABSENT[key]:
+    if value == getattr(_ONLY_NAMED, key):
         return None
     return sorted(value) if isinstance(value, frozenset) else value
 

@@ -18,6 +18,7 @@ from team_console.store.protocol.checks import (
     forbidden_field,
     invalid_type,
     missing_recipient,
+    no_text,
 )
 from team_console.store.protocol.kinds import KINDS, RequestKind
 from team_console.store.protocol.parsing import parse_message
@@ -79,8 +80,7 @@ def read_form(document: object) -> SendMessageForm:
         raise forbidden_field(kind, "in_reply_to")
     for name in ("content", "summary", "in_reply_to", "message_id"):
         if fields.get(name) is not None and not isinstance(fields[name], str):
-            text = f"{name}: {value_words(fields[name])} is not a text"
-            raise TeamError(Code.INVALID_FIELD, text, f"Send {name} as a text.")
+            raise no_text(name, fields[name])
     given = {name: fields[name] for name in _FIELDS if fields.get(name) is not None}
     return SendMessageForm(**given, ignored=tuple(str(name) for name in fields if name not in _FIELDS))
 

@@ -275,9 +275,7 @@ class _Builder(SettingsChecker):
             priorities={**{kind: said["priority"] for kind, said in kinds.items() if "priority" in said}, **priorities},
             ranks=ranks,
             kinds={kind: convert({"name": kind, **said}, KindRule) for kind, said in kinds.items()},
-            routes=tuple(
-                convert({"key": key, "trigger": "", **said}, Route) for key, said in values.get("routing", {}).items()
-            ),
+            routes=tuple(convert({"key": key, **said}, Route) for key, said in values.get("routing", {}).items()),
             humans={name: Human(name, **fields) for name, fields in humans.items()},
             verdicts=values.get("verdicts", "signed" if has_keys else "open") or "signed",
             queue=queue,

@@ -52,7 +52,6 @@ class Route(Struct, frozen=True, rename={"sender": "from", "recipient": "to"}):
     """A standard handoff, checked when it is sent (`docs/contributing/requirements.md` B.2)."""
 
     key: str
-    trigger: str
     sender: str
     recipient: str
     payload: tuple[str, ...] = ()

@@ -16,14 +16,14 @@ from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import report_of
-from team_console.store.protocol.parsing import BATCH_REPORT, EARLIEST, parse_message
+from team_console.store.protocol.parsing import BATCH_REPORT, COMPLETE, EARLIEST, parse_message
 from team_console.store.protocol.titles import message_title
 from team_console.store.views.blocked import Blocked, blocked_times
 from team_console.store.views.history import history
 from team_console.store.views.needs import to_do
 from team_console.store.views.rows import RequestRow, RequestState, StoryState, View, as_json
 from team_console.store.views.search import Query, Term
-from team_console.store.views.sprint import REPORT, report_state
+from team_console.store.views.sprint import report_state
 
 _IN_THE_SESSION = "answered in the session"
 """How the hooks of a client begin the reason of a request that its own dialog answered."""
@@ -150,7 +150,7 @@ def _of_request(view: View, row: RequestRow) -> Iterator[Happening]:
 def _of_message(view: View, message: Message) -> Iterator[Happening]:
     """A story or batch that ended, or words to the reader; requests and their answers are told as such."""
     read, group = parse_message(message), None
-    if read.name == REPORT:
+    if read.name == COMPLETE:
         state = report_state(read.body)
         failed = DigestGroup.FAILED if state is StoryState.FAILED else None
         group = DigestGroup.DONE if state is StoryState.DONE else failed

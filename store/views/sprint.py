@@ -9,6 +9,7 @@ from msgspec import Struct
 from team_console.store.protocol.membership import DESTROYED, ROSTER, created_agent
 from team_console.store.protocol.parsing import (
     BATCH_REPORT,
+    COMPLETE,
     CORRECTION,
     DISPATCH,
     PLAN,
@@ -23,7 +24,7 @@ from team_console.store.protocol.parsing import (
 from team_console.store.views.facts import Requests
 from team_console.store.views.rows import Batch, Lifecycle, Sprint, Step, Story, StoryState
 
-TASK, REPORT = "TASK_ASSIGNMENT", "AGENT_COMPLETE"
+TASK = "TASK_ASSIGNMENT"
 _GOOD = frozenset({"success", "passed", "done", "complete", "completed", "skipped"})
 _BAD = frozenset(
     {"failure", "failed", "error", "timeout", "needs-intervention", "completeness-violation", "test-regression"}
@@ -148,7 +149,7 @@ _FOLDS: Mapping[str, Callable[[_Fold, PlacedMessage], None]] = {
     CORRECTION: _Fold.correct,
     TASK: _Fold.task,
     DISPATCH: _Fold.task,
-    REPORT: _Fold.report,
+    COMPLETE: _Fold.report,
     BATCH_REPORT: _Fold.finish,
     DESTROYED: _Fold.end,
 }
@@ -238,7 +239,7 @@ _STEPS = {
     DISPATCH: 1,
     "AGENT_CREATED": 3,
     "TASK_ASSIGNMENT": 5,
-    "AGENT_COMPLETE": 7,
+    COMPLETE: 7,
     "AGENT_DESTROY_REQUEST": 8,
     "shutdown_request": 9,
     "AGENT_DESTROYED": 10,
