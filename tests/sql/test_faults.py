@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from contextlib import closing
 from pathlib import Path
 
@@ -42,6 +43,39 @@ def test_a_full_disk_loses_nothing_and_says_so(file: Path, opened: Open) -> None
     assert "full" in caught.value.message
     assert ids(opened(str(file))) == [make_message(1).message_id]
     assert [line.action for line in team.audit()] == ["send"]
+
+
+def test_a_disk_without_room_for_the_index_of_the_log_can_be_read(file: Path, opened: Open) -> None:
+    """Even a reader makes that index; whoever writes is told of the disk and not of rights."""
+    _fill(opened(str(file)))
+    team, limits = opened(str(file)), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, limits[1]))  # what is there stays, nothing larger can be made
+    try:
+        seen = team.snapshot()
+        with pytest.raises(TeamError, match="disk") as caught:
+            put(team, make_message(2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (seen.condition, len(seen.messages)) == (Condition.OK, 1)
+    assert caught.value.code is Code.STORE_FAILED
+    put(team, make_message(2))
+    assert len(ids(team)) == 2
+
+
+def test_a_disk_that_is_made_read_only_under_a_team_can_be_read(
+    file: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a system does it once a disk has errors; when it is mended, the same team is written again."""
+    team = opened(str(file))
+    _fill(team)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "access", lambda *_, **__: False)
+        assert len(ids(team)) == 1
+        with pytest.raises(TeamError) as caught:
+            put(team, make_message(2))
+        assert caught.value.code is Code.READ_ONLY
+    put(team, make_message(2))
+    assert len(ids(team)) == 2
 
 
 @pytest.mark.parametrize("read_only", [True, False])

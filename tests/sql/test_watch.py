@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sqlite3
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -36,16 +38,24 @@ async def _until(hints: AsyncIterator[WatchHint], condition: Callable[[WatchHint
     raise AssertionError("the watch ended")
 
 
-@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize(("read_only", "ahead"), [(False, 0), (True, 0), (False, 3600)])
 def test_a_commit_that_is_synced_slowly_is_noticed_when_it_can_be_seen(
-    tmp_path: Path, opened: Open, read_only: bool
+    request: pytest.FixtureRequest, tmp_path: Path, opened: Open, read_only: bool, ahead: int
 ) -> None:
-    """The log is written first and seen later: whoever looks at its time alone looks too early and never again."""
+    """The log is written first and seen later: whoever looks at its time alone looks too early and never again.
+
+    A file may be some seconds `ahead` of a clock that was set back.
+    """
     needs("strace")
     place = str(tmp_path / "team.db")
     create_database(place, SETTINGS)
     keeper = opened(place)
     keeper.snapshot()
+    if ahead:
+        os.utime(place, (time.time() + ahead,) * 2)
+        staying = sqlite3.connect(place)  # else whoever leaves last writes the log into the file, which is seen
+        staying.execute("SELECT count(*) FROM agent_message").close()
+        request.addfinalizer(staying.close)
     team = opened(place, read_only=read_only)
     slow = (
         "strace",

@@ -305,7 +305,7 @@ class PostgresTeam(SqlTeam):
         self._conninfo: Callable[..., str] = lambda **own: make_conninfo("", **{**_CONNECT, **own, **options})
         location = redact(address)
         inbox_folder = state_folder() / "inbox" / f"{zlib.crc32(location.encode()):08x}"
-        super().__init__(location, None, inbox_folder, read_only=read_only, looks_only=read_only, clock=clock)
+        super().__init__(location, None, inbox_folder, read_only=read_only, clock=clock)
         self._passwords = passwords_in(address)
         self._kept: list[PostgresConnection] = []
         self._is_closed = False

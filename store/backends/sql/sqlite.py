@@ -78,12 +78,14 @@ class SqliteConnection(Connection):
 
     Attributes:
         is_kept: Whether it looks with a lock of `_LOOKERS`.
+        why_it_looks: Why it can only look although its team may be written; None where that is not so.
     """
 
     error = sqlite3.Error
     is_strict = False
     blob = "BLOB"
     is_kept = False
+    why_it_looks: sqlite3.Error | None = None
     _resolves = ""
     """The table that was last asked for where it resolves conflicts by itself: a new row would take another away."""
     _has_resolving_trigger = False
@@ -226,7 +228,7 @@ _REFUSALS = (
     ("malformed", Code.STORE_UNREADABLE, "Stop all writers, then restore a copy or run: sqlite3 FILE .recover"),
     ("unable to open", Code.STORE_UNREADABLE, "Check that the file exists and may be read."),
     ("is full", Code.STORE_FAILED, "Free some space and try again; nothing was changed."),
-    ("disk i/o", Code.STORE_FAILED, "Check the disk, and whether the file was cut or replaced."),
+    ("disk i/o", Code.STORE_FAILED, "Check the disk, whether it is full, and whether the file was cut."),
     ("no such", Code.STORE_UNREADABLE, "The database is not what it was when it was opened; look at the file."),
 )
 Version = tuple[tuple[int, int, int] | None, ...]
@@ -244,13 +246,19 @@ class SqliteTeam(PresentInFolder, SqlTeam):
             path,
             path.with_name("inbox"),
             read_only=read_only,
-            looks_only=read_only or not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)),
             clock=clock,
         )
         self.path = path
         self.keep_presence_in(path.with_name(f"{path.name}-presence"))
         self._with_log: tuple[int, int] | None = None
         self._held: int | None = None
+
+    @property
+    def looks_only(self) -> bool:
+        """See `SqlTeam.looks_only`: a disk that has errors is made read-only under those who use it."""
+        # guard: rights-asked-for-at-each-use
+        may_write = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK | os.X_OK)
+        return self.read_only or not may_write
 
     def take(self) -> Connection:
         """Return a new connection to the file that is there now."""
@@ -275,10 +283,18 @@ class SqliteTeam(PresentInFolder, SqlTeam):
                 raise
             looking.is_kept = is_kept
             return looking
-        # Every commit synced.
-        return SqliteConnection(
-            _connect(self.path, "mode=rw", "synchronous = FULL", "foreign_keys = ON", timeout=wait), file
-        )
+        try:
+            # Every commit synced.
+            driver = _connect(self.path, "mode=rw", "synchronous = FULL", "foreign_keys = ON", timeout=wait)
+        except sqlite3.OperationalError as error:
+            # On a full disk there is no room for the index of the log, which even a reader makes.
+            # guard: full-disk-can-be-read
+            if "disk i/o" not in _words(error):
+                raise
+            looking = SqliteConnection(_open_to_look(self.path, wait), file)
+            looking.why_it_looks = error
+            return looking
+        return SqliteConnection(driver, file)
 
     def give_back(self, connection: Any) -> None:
         """Close it. Where its log was taken away, SQLite must not clear up after itself as the last user.
@@ -336,6 +352,8 @@ class SqliteTeam(PresentInFolder, SqlTeam):
 
     def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
         """Begin with the write lock: one that is asked for later can fail without waiting."""
+        if isinstance(connection, SqliteConnection) and connection.why_it_looks is not None:
+            raise connection.why_it_looks
         deadline = time.monotonic() + wait
         connection.change("PRAGMA busy_timeout = 0")
         is_first = True
@@ -397,13 +415,16 @@ class SqliteTeam(PresentInFolder, SqlTeam):
 
         seen: object = None
         noted: object = self.session_notes()
-        settles: list[float] = []
+        settles, since = list[float](), 0.0
         while True:
             now = self._version()
+            # guard: file-from-the-future-looked-at-again
+            passed = max(_age(now), time.monotonic() - since)
             if now != seen:
-                seen, settles = now, [seconds for seconds in _SETTLES if seconds > _age(now)]
+                seen, since = now, time.monotonic()
+                settles = [seconds for seconds in _SETTLES if seconds > _age(now)]
                 yield WatchHint(WatchState.LIVE)
-            elif settles and _age(now) > settles[0]:
+            elif settles and passed > settles[0]:
                 del settles[0]
                 yield WatchHint(WatchState.LIVE)
             elif (notes := self.session_notes()) != noted:

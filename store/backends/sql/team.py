@@ -68,7 +68,6 @@ class SqlTeam(Team):
     One code path for both databases, but for the methods that `SqliteTeam` and `PostgresTeam` have of their own.
 
     Attributes:
-        looks_only: Whether this process may not write here, asked to or not.
         inbox_folder: Where messages go whose agent's own inbox table takes none.
         error: The class of all errors of the driver.
     """
@@ -77,13 +76,10 @@ class SqlTeam(Team):
     writes_only_changes = True
     error: ClassVar[type[Exception]]
 
-    def __init__(
-        self, location: str, root: Path | None, inbox_folder: Path, *, read_only: bool, looks_only: bool, clock: Clock
-    ) -> None:
+    def __init__(self, location: str, root: Path | None, inbox_folder: Path, *, read_only: bool, clock: Clock) -> None:
         self.location = location  # without a password
         self.root = root
         self.read_only = read_only
-        self.looks_only = looks_only
         self.clock = clock
         self.inbox_folder = inbox_folder
         self._settings = SettingsReader()
@@ -120,6 +116,11 @@ class SqlTeam(Team):
     @abstractmethod
     def give_back(self, connection: Any) -> None:
         """Close the connection, or keep it for the next who asks."""
+
+    @property
+    def looks_only(self) -> bool:
+        """Whether this process may not write here now, asked to or not."""
+        return self.read_only
 
     def roll_back(self, connection: Connection) -> None:
         """End whatever is open on the connection; one that is broken is not used again."""
