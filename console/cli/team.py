@@ -60,9 +60,9 @@ def do_demo(call: Call) -> int:
         raise UsageError(f"--speed {options.speed} is not a speed", "For example --speed 2.")
     if options.headless is None:
         need_screen("The demo plays without a console by --headless SECONDS.")
-    from team_console.console.demo.simulation import Simulation, simulation  # 20 ms: processes
+    from team_console.console.demo.simulation import simulation  # 20 ms: processes
 
-    with simulation(Simulation(seed=options.seed, speed=options.speed, keep=options.keep)) as folder:
+    with simulation(seed=options.seed, speed=options.speed, keep=options.keep) as folder:
         if options.headless is not None:
             call.show({"success": True, "action": "demo", "location": str(folder)}, folder)
             call.flush()

@@ -41,8 +41,7 @@ class Actor:
         """Begin all parts; what this agent asked before the demo opened is what it asks first."""
         asked = [row.question for row in self._client.requests() if row.question.sender == self._name]
         given = {"asked": facts_of(asked[0])} if asked else {}
-        known = any(agent["name"] == self._name for agent in STORY.agents)
-        for part in [part for part in STORY.parts if part.agent == self._name] if known else [STORY.newcomer]:
+        for part in [part for part in STORY.parts if part.agent == self._name] or [STORY.newcomer]:
             self._start(self._play(part, given))
             given = {}
 

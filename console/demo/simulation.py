@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from msgspec import Struct
 from team_console.console.demo.past import ABSENT, build
 from team_console.console.demo.player import Actor
 from team_console.console.demo.story import STORY
@@ -24,6 +23,8 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.caller import Caller
 from team_console.store.service.router import deliver
 
+TEAM = "team"
+"""The team's folder within the demo's folder."""
 LOG = "agents.log"
 """Beside the team's folder: what the agents had to complain about."""
 _LOOK_EVERY = 0.15
@@ -32,40 +33,30 @@ _PATIENCE = 8.0
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
-class Simulation(Struct, frozen=True):
-    """How the demo is to run: same seed, same words; `speed` 2 is twice as fast."""
-
-    seed: int
-    speed: float
-    keep: bool
-
-
 @contextmanager
-def simulation(how: Simulation) -> Iterator[Path]:
-    """A running team; yields its folder. However the block is left, the agents end and the folder goes.
+def simulation(*, seed: int, speed: float, keep: bool) -> Iterator[Path]:
+    """A running team; yields its folder. However the block is left, the agents end, and the folder goes unless kept.
 
     The process that played it heeds no signal after that: it has nothing to do any more but to end.
+
+    Args:
+        seed: The same seed, the same words.
+        speed: 2 is twice as fast.
     """
     for number in _ENDINGS:
         signal.signal(number, _leave)
     folder = Path(tempfile.mkdtemp(prefix="team-console-demo-"))
     child: subprocess.Popen[bytes] | None = None
     try:
-        build(team_folder(folder))
-        child = _start(folder, how)
-        yield team_folder(folder)
+        build(folder / TEAM)
+        child = _start(str(folder), str(seed), str(speed), "keep" if keep else "remove")
+        yield folder / TEAM
     finally:
-        _close(folder, child, how)
+        _close(folder, child, keep=keep)
 
 
-def team_folder(folder: Path) -> Path:
-    """Return the team's folder within the demo's folder."""
-    return folder / "team"
-
-
-def _start(folder: Path, how: Simulation) -> subprocess.Popen[bytes]:
+def _start(*arguments: str) -> subprocess.Popen[bytes]:
     """Start the child; the pipe to its standard input is its tie to this process."""
-    arguments = [str(folder), str(how.seed), str(how.speed), "keep" if how.keep else "remove"]
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "team_console.console.demo.simulation", *arguments],
         stdin=subprocess.PIPE,
@@ -75,7 +66,7 @@ def _start(folder: Path, how: Simulation) -> subprocess.Popen[bytes]:
     )
 
 
-def _close(folder: Path, child: subprocess.Popen[bytes] | None, how: Simulation) -> None:
+def _close(folder: Path, child: subprocess.Popen[bytes] | None, *, keep: bool) -> None:
     """A second signal must not leave the agents or the folder behind, so nothing interrupts this."""
     for number in (*_ENDINGS, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
@@ -84,7 +75,7 @@ def _close(folder: Path, child: subprocess.Popen[bytes] | None, how: Simulation)
             child.communicate(timeout=_PATIENCE)  # its standard input ends
         child.kill()  # which does nothing to one that has ended
         child.wait()
-    if not how.keep:
+    if not keep:
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -98,7 +89,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 async def play(folder: Path, *, seed: int, speed: float) -> None:
     """Play until standard input ends, which it does when the parent is gone."""
-    team = open_team(str(team_folder(folder)))
+    team = open_team(str(folder / TEAM))
     parent_is_gone = asyncio.Event()
     asyncio.get_running_loop().add_reader(sys.stdin.fileno(), parent_is_gone.set)
     actors: dict[str, Actor] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Annotated, Any
@@ -48,7 +48,6 @@ from team_console.console.mcp.results import (
     written_result,
 )
 from team_console.store.model.errors import Code, TeamError, system_failure
-from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.verdicts import Face, Seen
@@ -177,7 +176,7 @@ class Tools:
         receipt = await self._agent.run(
             lambda caller: requests.submit_plan(caller, content=plan, summary=summary, **_origin())
         )
-        return await self._answered(ctx, receipt, wait_seconds)
+        return await self._outcome(ctx, receipt.request_id or "", wait_seconds, receipt)
 
     async def ask_human(
         self,
@@ -191,7 +190,7 @@ class Tools:
         """
         put = [item.model_dump(by_alias=True, exclude=None if item.header else {"header"}) for item in questions]
         receipt = await self._agent.run(lambda caller: asking.ask_question(caller, questions=put, **_origin()))
-        return await self._answered(ctx, receipt, wait_seconds)
+        return await self._outcome(ctx, receipt.request_id or "", wait_seconds, receipt)
 
     async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> VerdictResult:
         """How a plan or question of yours stands, by its ticket; waits for the answer if asked to."""
@@ -225,13 +224,15 @@ class Tools:
     async def _write(self, act: Callable[[Caller], Receipt]) -> CallToolResult:
         return tool_result(written_result(await self._agent.run(act)))
 
-    async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> CallToolResult:
-        return await self._outcome(ctx, receipt.request_id or "", seconds, receipt.told, receipt.messages[0])
-
     async def _outcome(
-        self, ctx: Context, request_id: str, seconds: float, warnings: Sequence[str] = (), asked: Message | None = None
+        self, ctx: Context, request_id: str, seconds: float, receipt: Receipt | None = None
     ) -> CallToolResult:
-        """Return how a request stands, after a wait; its answer is marked as read."""
+        """Return how a request stands, after a wait; its answer is marked as read.
+
+        Args:
+            receipt: Of the request, where this call made it.
+        """
+        asked, warnings = (None, []) if receipt is None else (receipt.messages[0], receipt.told)
         outcome = await wait_for_verdict(self._agent, request_id, seconds, ctx.report_progress, asked=asked)
         answer = outcome.verdict
         if answer is not None and answer.is_unread_by(self._agent.name):
@@ -406,14 +407,12 @@ def make_server(agent: ActingAgent, *, settled: float = SETTLED) -> Server:
 
 
 def _add_resources(server: Server, agent: ActingAgent) -> None:
-    def look(caller: Caller) -> MailsJson:
-        return mails_result(caller, received=inbox.receive(caller, agent=caller.actor, mark_read=False))
-
     async def roster() -> str:
         return result_json(team_result(await agent.run(view_for)))
 
     async def waiting() -> str:
-        return result_json(await agent.run(look))
+        peek = partial(inbox.receive, agent=agent.name, mark_read=False)
+        return result_json(await agent.run(lambda caller: mails_result(caller, received=peek(caller))))
 
     async def request(request_id: str) -> str:
         outcome = await agent.run(lambda caller: verdict_of(caller.team, request_id, me=caller.actor))
