@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, pairwise
@@ -56,113 +57,19 @@ class SettingRow(Struct, frozen=True):
     also: tuple[str, ...] = ()
 
 
-ENVIRONMENT: Rows = {
-    "TEAM_CONSOLE_TEAM": "the team, as -t LOCATION would name it",
-    "TEAM_CONSOLE_AS": "who acts; `join` sets it for an agent, which then cannot act as a human",
-    "TEAM_CONSOLE_CONFIG": "the file with your own settings (default: ~/.config/team-console/config.toml)",
-    "TEAM_CONSOLE_THEME": "the theme to begin with; it goes before the setting",
-    "TEAM_CONSOLE_CANVAS": "`off` sends the terminal all that Textual draws, not only what changed",
-    "TEAM_CONSOLE_GRACE": "seconds in which a decision can be taken back, 0 to 60; it goes before the setting",
-    "TEAM_CONSOLE_DEBUG": "set to anything: print the traceback of a defect",
-    "VISUAL, EDITOR": "the editor that ctrl+e opens on a text",
-    "NO_COLOR": "set to anything: no colours, only bold, reverse and underline",
-    "XDG_CONFIG_HOME": "where the folder of your settings is (default: ~/.config)",
-    "XDG_STATE_HOME": "where drafts, the last visit, the log and records of clients are (default: ~/.local/state)",
-    "SSH_AUTH_SOCK": "the SSH agent that may sign verdicts",
-    "CLAUDE_CONFIG_DIR, CODEX_HOME": "where the clients keep their settings, for `join --user`",
-}
-"""Variables that are read, each with what it does."""
-
-EXIT_STATUSES: Rows = {
-    "0": "done; of a wait for a verdict: yes, or answered",
-    "1": "refused, with an error code; of `check` and `config check`: there are findings",
-    "2": "the command line was not understood (USAGE)",
-    "3": "the team is locked by another program (STORE_LOCKED)",
-    "4": "the team cannot be read (STORE_UNREADABLE)",
-    "5": "the team was opened read-only (READ_ONLY)",
-    "6": "a wait for messages ended and nothing came",
-    "10": "a wait for a verdict: no, read why",
-    "11": "a wait for a verdict: nothing yet",
-    "12": "a wait for a verdict: withdrawn, timed out, or superseded",
-    "130": "interrupted with ctrl+c",
-    "141": "the program that read the output has gone",
-}
-"""How a verb can leave."""
-
-FILES: Rows = {
-    "message-queue.yaml": "the queue: `messages:`, a list; it may be edited by hand, comments and unknown keys stay",
-    "message-queue.yaml.lock": "the kernel lock, and who holds it; never delete it",
-    "message-queue.yaml.prev": "the queue before the last change",
-    "archive/AGENT-archive.yaml": "the archive of an agent: every message it has read",
-    "messenger-config.yaml": "the settings of the team: members, lead, limits, permissions, routes",
-    "audit.jsonl": "the audit log: one hash-chained line for each commit; recovery reads it too",
-    "drop/": "the drop folder: a script that cannot lock renames its message into it",
-    "rejected/": "drop files that could not be taken in, each with its finding",
-    "inbox/AGENT.jsonl": "what the router delivered",
-    "attachments/": "contents above 64 KiB",
-    "presence/": "a locked file for each open console and waiting client; what each session of a client does now",
-    "~/.config/team-console/config.toml": "your own settings: theme, keys, sorting, notices",
-    "~/.local/state/team-console/": "drafts, the last visit, runs of clients, the log of defects",
-}
-"""The files of a YAML team, then those of one user."""
-
-ERRORS: Rows = {
-    Code.INVALID_TYPE: "the kind of message does not exist, or may not be sent that way",
-    Code.MISSING_RECIPIENT: "no recipient was named",
-    Code.INVALID_REQUEST_ID: "there is no such request, or several are meant",
-    Code.APPROVE_MISSING: "an answer says neither yes nor no",
-    Code.AGENT_NOT_FOUND: "nobody in the team has that name; the hint has the nearest one",
-    Code.DELIVERY_TIMEOUT: "the command that delivers did not end in time",
-    Code.MISSING_CONTENT: "the message has no content",
-    Code.MISSING_SUMMARY: "the message has no summary",
-    Code.MISSING_REASON: "a no needs its reason",
-    Code.FORBIDDEN_FIELD: "the kind of message must not have that field",
-    Code.INVALID_FIELD: "a field has a value that its kind does not allow",
-    Code.INVALID_NAME: "a name has characters that are not allowed, or differs from a known one in case only",
-    Code.DUPLICATE_ID: "another message has that id already",
-    Code.ALREADY_ANSWERED: "the first valid answer stands; the error says whose it is and when it was given",
-    Code.NOT_PERMITTED: "who acts may not do this",
-    Code.CONTENT_TOO_LARGE: "the content is above the limit of the team",
-    Code.READ_ONLY: "the team was opened read-only, or its place cannot be written",
-    Code.STORE_LOCKED: "another program holds the lock; the error names it",
-    Code.STORE_UNREADABLE: "a file of the team is damaged or cannot be read; nothing is written until it is mended",
-    Code.STORE_FAILED: "the system refused to write: disk full, no permission, connection lost",
-    Code.TEAM_NOT_FOUND: "there is no team at that place",
-    Code.SPAWN_FAILED: "a program of the settings, or an editor, could not be started",
-    Code.SIGNATURE_FAILED: "the verdict could not be signed; nothing was decided",
-    Code.KEY_NOT_ON_RECORD: "no key of this human in the settings is on record; nothing was written",
-    Code.ACTOR_BOUND: "the environment says who acts, and --as names somebody else",
-    Code.ACTOR_UNNAMED: "off a terminal a decision must say who decides: --as NAME",
-    Code.USAGE: "the command line was not understood",
-}
-
+REFERENCE = os.path.join(os.path.dirname(__file__), "reference.toml")
+with open(REFERENCE, "rb") as _file:
+    _TEXTS = tomllib.load(_file)
+ENVIRONMENT: Rows = _TEXTS["environment"]
+EXIT_STATUSES: Rows = _TEXTS["exit_codes"]
+FILES: Rows = _TEXTS["files"]
+ERRORS: Rows = {code: _TEXTS["errors"][code] for code in Code}
+EXAMPLE: str = _TEXTS["settings"]["example"]
 CONFIG: tuple[SettingRow, ...] = tuple(
     SettingRow(path, words_of(shape) + examples_in(shape), default_in(shape), shape["description"])
     for path, shape in every_preference()
 )
 """The settings of one user, in `config.toml`."""
-EXAMPLE = """\
-team: sprint-42
-lead: ceo
-agents:
-- name: ceo
-  role: master
-- name: developer
-  role: resident
-  plan_mode_required: true
-  deliver: [./wake, developer]
-message_types:
-  handoff:
-    required_fields: [artifact_path, context_summary, next_actions]
-    priority: high
-routing:
-  analyst_to_pm:
-    trigger: product brief complete
-    from: analyst
-    to: pm
-    payload: [product_brief_path, key_insights]
-"""
-"""Settings that show every form of a value; a test reads them."""
 
 
 def setting_rows(topic: str) -> list[SettingRow]:
