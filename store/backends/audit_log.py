@@ -11,7 +11,7 @@ from msgspec import Struct
 from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
-from team_console.store.model.message import Fields
+from team_console.store.model.message import Fields, without
 from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 from team_console.store.protocol.relations import fact_of
 from team_console.store.settings.in_force import recorded_text
@@ -98,7 +98,7 @@ class AuditReader:
         found: list[AuditLine] = []
         for line, seal, holds in reversed(self._lines):
             for action, facts in (*reversed(line.also), (line.action, line.facts)):
-                shown = {key: value for key, value in facts.items() if key not in _HIDDEN}
+                shown = without(facts, _HIDDEN)
                 found.append(AuditLine(line.seq, line.at, line.actor, action, shown, holds, seal))
             if len(found) >= limit:
                 break
@@ -141,7 +141,7 @@ def _asks_for_signatures(text: bytes | None) -> bool:
         config = settings_in(text)
     except TeamError:
         return False
-    return config.verdicts == "signed" and any(human.keys for human in config.humans.values())
+    return config.asks_for_signatures
 
 
 def _decoded(raw: bytes) -> Any:

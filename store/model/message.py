@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from functools import wraps
@@ -95,6 +95,7 @@ FieldDict = dict[str, Any]
 """The same as a dict that may be changed."""
 _EMPTY: Fields = MappingProxyType({})
 ResultT = TypeVar("ResultT")
+ValueT = TypeVar("ValueT")
 
 
 class Message(Struct, frozen=True, eq=False, gc=False):
@@ -229,9 +230,13 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         """Return whether this message is for `agent`, who neither read it nor had it handed over."""
         return self.is_addressed_to(agent) and agent not in self.read_by and agent not in self.delivered_to
 
+    def is_read_by(self, agent: str) -> bool:
+        """Return whether `agent`, one of its readers, has read it."""
+        return self.status == Status.READ or agent in self.read_by
+
     def is_delivered_to(self, agent: str) -> bool:
         """Return whether the router handed this message over and `agent` did not acknowledge it yet."""
-        if self.status == Status.READ or not self.is_addressed_to(agent) or agent in self.read_by:
+        if self.is_read_by(agent) or not self.is_addressed_to(agent):
             return False
         return self.status == Status.DELIVERED or agent in self.delivered_to
 
@@ -262,6 +267,16 @@ class Message(Struct, frozen=True, eq=False, gc=False):
             else:
                 record[key] = value
         return from_record(record)
+
+
+def without(fields: Mapping[str, ValueT], keys: Container[str]) -> dict[str, ValueT]:
+    """Return the fields under other keys than these."""
+    return {key: value for key, value in fields.items() if key not in keys}
+
+
+def stated(fields: Mapping[str, ValueT | None]) -> dict[str, ValueT]:
+    """Return the fields that have a value."""
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def ids_of(messages: Iterable[Message]) -> list[str]:
@@ -372,7 +387,7 @@ def new_record(
         "created": created,
         "status": Status.PENDING.value,
     }
-    record.update({key: value for key, value in envelope.items() if value is not None})
+    record.update(stated(envelope))
     record["payload"] = dict(payload)
     return from_record(record)
 
@@ -476,5 +491,5 @@ def digest(message: Message) -> str:
 
 def _text_without_state(message: Message) -> str:
     """Return the message as text without the keys of its state."""
-    said = {key: value for key, value in message.record.items() if key not in _STATE}
+    said = without(message.record, _STATE)
     return json.dumps(said, sort_keys=True, default=str)

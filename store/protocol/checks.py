@@ -15,7 +15,7 @@ from msgspec import Struct
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import value_words
-from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Fields, Message, per_message
+from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Fields, Message, per_message, stated, without
 from team_console.store.model.names import guess
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.kinds import (
@@ -63,7 +63,7 @@ def as_written(type: str, payload: Fields) -> tuple[str, Fields]:
     if kind_of(type).family is not Family.SPRINT:
         return type, payload
     _sendable(type)
-    body = {key: value for key, value in payload.items() if key not in ("summary", "content")}
+    body = without(payload, ("summary", "content"))
     return "message", {"summary": payload.get("summary") or f"{type} for you", "content": sprint_content(type, body)}
 
 
@@ -212,7 +212,7 @@ def _check_needs(kind: MessageKind, payload: Fields) -> None:
 
 
 def _departures(kind: MessageKind, payload: Fields) -> Iterator[tuple[str, str]]:
-    return departures({name: value for name, value in payload.items() if value is not None}, kind.needs)
+    return departures(stated(payload), kind.needs)
 
 
 # Rules that a message keeps or breaks by itself, whoever is in the team: its frame, its fields, its body.

@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.clock import from_text
 from team_console.store.model.json_object import distinct
-from team_console.store.model.message import FieldDict, Fields, Message
+from team_console.store.model.message import FieldDict, Fields, Message, without
 from team_console.store.model.safe import fenced, safe_line, with_blanks_seen
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import mappings, parse_message, text_in
@@ -161,7 +161,7 @@ def _question(item: Fields) -> Question:
     options, unread = _options(item.get("options"))
     shown = {"question"}
     shown |= {key for key, sort in (("header", str), ("multiSelect", bool)) if isinstance(item.get(key), sort)}
-    rest = {key: value for key, value in item.items() if key not in {*shown, "options"}}
+    rest = without(item, {*shown, "options"})
     if unread:
         rest["options"] = unread
     return Question(text_in(item, "question"), text_in(item, "header"), options, item.get("multiSelect") is True, rest)
@@ -325,7 +325,7 @@ def _option(item: Fields) -> Option:
     """Return an option; what is told of it is none of its further fields."""
     preview = next((key for key in ("preview", "markdown") if text_in(item, key)), "")
     told = {key for key in ("label", "description", preview) if isinstance(item.get(key), str)}
-    rest = {key: value for key, value in item.items() if key not in told}
+    rest = without(item, told)
     return Option(text_in(item, "label"), text_in(item, "description"), text_in(item, preview), rest)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.store.model.clock import from_text
-from team_console.store.model.message import FieldDict, Fields, Message, from_record
+from team_console.store.model.message import FieldDict, Fields, Message, from_record, without
 from team_console.store.model.recorded import RecordedFacts, is_same
 from team_console.store.protocol.client_requests import ONCE, acting_input, denial_of, origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
@@ -202,8 +202,8 @@ def _is_exact(answer: Message, grant: Message, question: Message | None, shown: 
         return True
     wanted = answer_by(grant, question, use_in(answer)[1], shown)
     apart = (GRANTED, "summary")
-    said = {key: value for key, value in payload.items() if key not in apart}
-    meant = {key: value for key, value in wanted.items() if key not in apart}
+    said = without(payload, apart)
+    meant = without(wanted, apart)
     is_to_asker = answer.recipients == (question.sender,)
     return is_to_asker and payload.keys() == wanted.keys() and said == meant and scope_in(grant).covers(question)
 

@@ -8,7 +8,7 @@ from typing import NoReturn
 from msgspec.structs import asdict, replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
-from team_console.store.model.message import FieldDict, Message
+from team_console.store.model.message import FieldDict, Message, stated
 from team_console.store.model.names import guess
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import (
@@ -91,7 +91,7 @@ def answer_body(question: Message, kind: RequestKind, verdict: Decision, languag
     if kind not in VERDICT_ONLY:
         body["in_reply_to"] = question.message_id
         body["content"] = body["content"] or phrase(language, "Approved." if verdict.approve else "Rejected.")
-    return {key: value for key, value in body.items() if value is not None}
+    return stated(body)
 
 
 _DONE = {RequestKind.SHUTDOWN: ("agreed to", "refused"), RequestKind.QUESTION: ("answered", "not answered")}

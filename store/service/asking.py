@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import FieldDict, Fields, Message, Status, ids_of
+from team_console.store.model.message import FieldDict, Fields, Message, Status, ids_of, without
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.checks import check_asked
 from team_console.store.protocol.client_requests import (
@@ -196,7 +196,7 @@ def ask_lead(
         text = f"{asker} leads the team and answers {what}"
         raise TeamError(Code.NOT_PERMITTED, text, "An agent asks: --as AGENT.")
     to = (config.lead,)
-    told = {key: value for key, value in payload.items() if key not in unchecked}
+    told = without(payload, unchecked)
     warnings = Draft(type, asker, to, {**told, "request_id": "new"}).check(config)
     with caller.transaction(action) as tx:
         check_known(tx, [*to, asker])

@@ -494,7 +494,7 @@ def _addressed(tx: Transaction, message_id: str, agent: str) -> Message:
     if known is None or not known.is_addressed_to(agent):
         text = f"no message {message_id} for {agent}"
         raise TeamError(Code.INVALID_FIELD, text, f"List them with: team-console inbox {agent}")
-    if known.status != Status.READ and agent not in known.read_by:
+    if not known.is_read_by(agent):
         text = f"{message_id} was taken out of the queue before {agent} had read it"
         raise TeamError(Code.NOT_PERMITTED, text, f"It is in the history: team-console history --grep {message_id}")
     return known
@@ -502,7 +502,7 @@ def _addressed(tx: Transaction, message_id: str, agent: str) -> Message:
 
 def _needs_acknowledgement(message: Message, agent: str, token: str | None) -> bool:
     facts: Mapping[str, Any] = message.record
-    if message.status == Status.READ or agent in message.read_by:
+    if message.is_read_by(agent):
         return False
     if message.status == Status.DELIVERED or agent in message.delivered_to:
         return True

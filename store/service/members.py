@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import stated
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean, guess, refuse_case_twin
 from team_console.store.model.recorded import ADD_MEMBERS, REMOVE_MEMBERS
 from team_console.store.model.safe import counted
@@ -185,7 +186,7 @@ def _edit(tx: Transaction, change: Callable[[str], str], wanted: Mapping[str, Ag
     before = tx.settings()
     config = settings_in(before.encode())
     expected = {name: agent for name, agent in config.agents.items() if wanted.get(name, agent) is not None}
-    expected |= {name: agent for name, agent in wanted.items() if agent is not None}
+    expected |= stated(wanted)
     try:
         after = change(before)
     except SettingsEditError as error:

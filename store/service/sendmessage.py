@@ -9,7 +9,7 @@ from msgspec import Struct
 from team_console.store.contract.transaction import duplicate_id
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
-from team_console.store.model.message import Fields, Message
+from team_console.store.model.message import Fields, Message, stated, without
 from team_console.store.model.names import ALL, check_name
 from team_console.store.model.safe import counted
 from team_console.store.protocol.checks import (
@@ -122,7 +122,7 @@ def _flat(document: Fields) -> Fields:
     if "type" in document or "to" not in document:
         return document
     to, message = document["to"], document.get("message")
-    rest = {key: value for key, value in document.items() if key not in ("to", "message")}
+    rest = without(document, ("to", "message"))
     if not isinstance(message, Mapping):
         head = {"type": "broadcast"} if to == "*" else {"type": "message", "recipient": to}
         return {**head, "content": message, **rest}
@@ -160,7 +160,7 @@ def send_document(caller: Caller, document: object) -> dict[str, Any]:
         **receipt.as_json(),
         "action": "sendmessage",
         "message": _sentence(form, receipt, recipients),
-        "routing": {key: value for key, value in routing.items() if value is not None},
+        "routing": stated(routing),
     }
     if form.type == "broadcast":
         reply["recipients"] = recipients

@@ -22,7 +22,7 @@ from team_console.store.contract.team import Snapshot, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.home import state_folder
-from team_console.store.model.message import FieldDict, Message, from_record
+from team_console.store.model.message import FieldDict, Message, from_record, without
 from team_console.store.model.recorded import ACCEPT_KEYS, RecordedFacts
 from team_console.store.protocol import ssh_keygen
 from team_console.store.protocol.ssh import read_signature
@@ -161,7 +161,7 @@ def _said(message: Message) -> tuple[Any, ...]:
         SHOWN_BY,
         *(("request_id",) if message.type == ORDER else ()),
     }
-    payload = {key: value for key, value in message.payload.items() if key not in made_anew}
+    payload = without(message.payload, made_anew)
     return message.type, message.sender, message.recipients, message.priority, payload
 
 
@@ -205,9 +205,8 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
     if config.lost and not config.is_human(caller.actor):
         text = f"{caller.actor} cannot confirm the settings of team {config.name}"
         raise TeamError(Code.NOT_PERMITTED, text, f"Ask {config.lead}, who leads it, to look at what they lost.")
-    has_keys = config.verdicts == "signed" and any(human.keys for human in config.humans.values())
     # guard: settings-confirmed-by-key
-    signed = _confirmed(caller, config) if config.lost and has_keys else {}
+    signed = _confirmed(caller, config) if config.lost and config.asks_for_signatures else {}
     done = caller.team.accept_settings(actor=caller.actor, wait=caller.wait, signed=signed)
     known = known_authority(caller.team)
     if known is not None:

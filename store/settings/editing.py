@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import yaml
+from team_console.store.model.message import without
 from team_console.store.model.names import canonical
 from team_console.store.settings.team_config import Agent, TeamConfig
 
@@ -64,7 +65,7 @@ def settings_as_yaml(config: TeamConfig) -> str:
     if not config.said:
         agents = config.agents.values() if config.declared else ()
         return new_text(team=config.name, lead=config.lead, agents=agents, language=config.language)
-    settings = {key: value for key, value in config.said.items() if key not in _OF_THIS_PLACE}
+    settings = without(config.said, _OF_THIS_PLACE)
     return yaml.safe_dump(msgspec.to_builtins(settings), sort_keys=False, allow_unicode=True, width=120)
 
 

@@ -223,6 +223,11 @@ class TeamConfig(Struct, frozen=True):
             own = self.humans.get(self.lead) or self.humans.get(USER)
         return own or Human("")
 
+    @property
+    def asks_for_signatures(self) -> bool:
+        """Whether verdicts are signed, and some human has a key for it."""
+        return self.verdicts == "signed" and any(human.keys for human in self.humans.values())
+
     def must_be_signed(self, signer: str) -> bool:
         """Return whether a verdict of `signer` decides only when it is signed."""
         return self.verdicts == "signed" and self.is_human(signer)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from team_console.store.model.message import Message, per_message
+from team_console.store.model.message import Message, per_message, without
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import (
     WHY,
@@ -125,7 +125,7 @@ def _thing_asked(question: Message) -> str:
         asked = permission_of(payload)
         # guard: same-folder
         return _digest([kind, asked.tool, asked.input, origin_of(payload).directory])
-    return _digest([kind, {key: value for key, value in payload.items() if key not in _NOT_ASKED}])
+    return _digest([kind, without(payload, _NOT_ASKED)])
 
 
 def _around_of(question: Message) -> list[Any]:

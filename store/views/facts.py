@@ -165,7 +165,7 @@ def unanswered(live: Iterable[PlacedMessage]) -> dict[str, tuple[Message, ...]]:
     for pair, entries in sorted(between.items()):
         for entry, answer in _talk(pair, entries):
             message, reader = entry.message, entry.message.recipients[0]
-            if answer is None and (message.status == Status.READ or reader in message.read_by):
+            if answer is None and message.is_read_by(reader):
                 owed.setdefault(reader, []).append(message)
     return {name: tuple(messages) for name, messages in sorted(owed.items())}
 

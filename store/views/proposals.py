@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Struct, UnsetType
-from team_console.store.model.message import Fields, Message
+from team_console.store.model.message import Fields, Message, without
 from team_console.store.protocol.client_requests import PATH_KEYS, FileExcerpt, Permission, command_in, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message, text_in
@@ -338,4 +338,4 @@ def _without(given: Fields, *keys: str) -> Fields:
     them.
     """
     hidden = {key for key in keys if isinstance(given.get(key), _SHOWN.get(key, str))}
-    return {key: value for key, value in given.items() if key not in hidden}
+    return without(given, hidden)

@@ -229,12 +229,10 @@ def _doubts(snapshot: Snapshot) -> Iterator[Reason]:
         )
         says = "it says" if number == 1 else "they say"
         yield Reason(State.DOUBT, text, f"It is not known what {says}; 'team-console check' names each place.")
-    copies = [problem for problem in snapshot.problems if problem.code == CONFLICTED_COPY]
-    for problem in [problem for problem in copies if problem.severity != "notice"][:_FEW]:
-        yield Reason(State.DOUBT, problem.message, problem.hint)
-    drop = [problem for problem in snapshot.problems if problem.code == DROP_UNREADABLE]
-    for problem in [problem for problem in drop if problem.severity != "notice"][:_FEW]:
-        yield Reason(State.DOUBT, problem.message, problem.hint)
+    for code in (CONFLICTED_COPY, DROP_UNREADABLE):
+        told = [problem for problem in snapshot.problems if problem.code == code and problem.severity != "notice"]
+        for problem in told[:_FEW]:
+            yield Reason(State.DOUBT, problem.message, problem.hint)
 
 
 def _damaged(snapshot: Snapshot) -> list[Problem]:

@@ -20,7 +20,17 @@ from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.json_object import distinct, refuse_constant
-from team_console.store.model.message import TABLE_REFUSES, FieldDict, Fields, Message, Priority, Status, from_record
+from team_console.store.model.message import (
+    TABLE_REFUSES,
+    FieldDict,
+    Fields,
+    Message,
+    Priority,
+    Status,
+    from_record,
+    stated,
+    without,
+)
 from team_console.store.model.recorded import changed_problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 
@@ -278,7 +288,7 @@ def _record(row: Row, payload: Any, note: Fields) -> FieldDict:
     if all(named[name] == plain[name] or _stands_for(plain[name], named[name]) for name in _IDENTITY):
         return record
     absent = [key for key in _listed(note) if key not in _NAMING_KEYS]
-    rest = {key: value for key, value in note.items() if key not in _NAMING_KEYS}
+    rest = without(note, _NAMING_KEYS)
     return _apply(base, {**rest, _ABSENT: absent}, row)
 
 
@@ -300,8 +310,8 @@ def _check_times(record: Fields) -> None:
 
 
 def _apply(base: Fields, note: Fields, row: Row) -> FieldDict:
-    record = {key: value for key, value in base.items() if key not in _listed(note)}
-    record.update({key: value for key, value in note.items() if key not in _MARKS})
+    record = without(base, _listed(note))
+    record.update(without(note, _MARKS))
     more = note.get(_MORE)
     record.update(more if isinstance(more, dict) else {})
     if "attempts" in note and row.retry_count is not None and row.retry_count not in _retries(record):
@@ -341,7 +351,7 @@ def _from_columns(row: Row, payload: Any, *, foreign: bool) -> FieldDict:
         "max_retries": None if row.max_retries == MAX_RETRIES else row.max_retries,
         "error_message": row.error_message or None,  # a column that takes no NULL holds an empty text for none
     }
-    record.update({key: value for key, value in further.items() if value is not None})
+    record.update(stated(further))
     if isinstance(payload, dict):
         record["payload"] = payload if foreign else {key: item for key, item in payload.items() if key != NOTE_KEY}
     elif payload is not None:
