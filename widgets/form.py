@@ -539,6 +539,9 @@ class Form(GatedPanel, Generic[ResultT]):
 
     # What it says.
 
+    def look_again(self) -> None:
+        """Take in what became of that which it asks about."""
+
     def show_outcome(self, outcome: str) -> None:
         """Say what became of the one request it asks about, safe text; empty while that waits.
 

@@ -60,6 +60,7 @@ class Many(Form[ResultT]):
         *,
         verb: str,
         unseen: Callable[[str], str],
+        outcome: Callable[[str], str] = lambda subject: "",
         notes: Sequence[str] = (),
         **more: Any,
     ) -> None:
@@ -68,20 +69,22 @@ class Many(Form[ResultT]):
         Args:
             act: Takes the subjects that are meant and the words, in a thread.
             unseen: Subject -> what of it was not shown so far, safe text; empty when all of it was.
+            outcome: Subject -> what became of it, safe text; empty while it waits.
             notes: What is left alone and why, safe text.
             more: As for `Form`.
         """
         super().__init__("", "", verb, **more)
-        self._items, self._act_on, self._unseen = tuple(items), act, unseen
+        self._items, self._act_on, self._unseen, self._outcome_of = tuple(items), act, unseen, outcome
         self._notes = tuple(notes)
         self._name_width = min(_LONGEST_NAME, max((cell_len(item.who) for item in self._items), default=0))
         self._not_shown = Words(id="unseen", classes="form--note")
         self._list = Excerpt(most=8, id="items")
-        self._left = self._not_whole()
+        self._left = self._left_out()
 
-    def _not_whole(self) -> Mapping[str, str]:
-        """Return subject -> what of it was not shown, for those that are not decided on."""
-        return {item.subject: why for item in self._items if (why := self._unseen(item.subject))}
+    def _left_out(self) -> Mapping[str, str]:
+        """Return subject -> why it is not decided on: what became of it, else what of it was not shown."""
+        why = {item.subject: self._outcome_of(item.subject) or self._unseen(item.subject) for item in self._items}
+        return {subject: words for subject, words in why.items() if words}
 
     @property
     def meant(self) -> tuple[Item, ...]:
@@ -96,10 +99,11 @@ class Many(Form[ResultT]):
         """Look again, whenever the terminal holds more, whether something was shown whole by now."""
         yield from super().new_in_frame(frames)
         if self._left:
-            yield lambda frame: self._look_again()
+            yield lambda frame: self.look_again()
 
-    def _look_again(self) -> None:
-        left = self._not_whole()
+    def look_again(self) -> None:
+        """See `Form`; also whether something was shown whole by now."""
+        left = self._left_out()
         if left != self._left and not self.is_at_work:
             self._left = left
             self._show_items()
@@ -159,9 +163,16 @@ class Many(Form[ResultT]):
         self._list.put(Lines(tuple(map(self._line, self._items)), indent=_SET_IN))
 
     def _warned(self) -> str:
-        """Return what stays because it was not shown whole; empty when all of them were."""
-        who = list(dict.fromkeys(item.who for item in self._items if item.subject in self._left))
-        return f"△ {len(self._left):,} not shown whole stay: {first_of(who, _NAMED)}" if who else ""
+        """Return who waits no more, and what stays because it was not shown whole; empty where all is decided on."""
+        left = [item for item in self._items if item.subject in self._left]
+        gone = [item for item in left if self._outcome_of(item.subject)]
+        unseen = [item for item in left if item not in gone]
+        waits = "no longer waits" if len(gone) == 1 else "no longer wait"
+        lines = []
+        for items, words in ((gone, waits), (unseen, "not shown whole stay")):
+            if who := list(dict.fromkeys(item.who for item in items)):
+                lines.append(f"△ {len(items):,} {words}: {first_of(who, _NAMED)}")
+        return "\n".join(lines)
 
     def _line(self, item: Item) -> Line:
         sign, tone = (("− ", "muted"), "muted") if item.subject in self._left else (("  ", ""), "")

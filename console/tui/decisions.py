@@ -125,7 +125,7 @@ class ScheduledDecision(Struct):
         due: The time of the write, in seconds of `monotonic`.
         note: Name of the draft that records the decision for the next start.
         timer: Ends the undo delay; None afterwards, also while earlier decisions are still being written.
-        is_asked_again: Whether it was checked again, because somebody else decided meanwhile.
+        asked_again: Subjects that were checked again, because somebody else decided on them meanwhile.
         claim: Locked by the first of write and undo.
     """
 
@@ -133,7 +133,7 @@ class ScheduledDecision(Struct):
     due: float
     note: str
     timer: Timer | None = None
-    is_asked_again: bool = False
+    asked_again: frozenset[str] = frozenset()
     claim: Any = field(default_factory=Lock)
 
     def take(self) -> bool:
@@ -209,17 +209,22 @@ class PendingDecisions:
         self._number += 1
         seconds = self._screen.cache.preferences.undo_delay
         entry = ScheduledDecision(prepared, monotonic() + seconds, f"{KEPT}{os.getpid()}:{self._number}")
+        self._note(entry)
+        self._waiting.append(entry)
+        entry.timer = self._screen.app.set_timer(seconds, lambda: self._begin(entry))
+        self._screen.show_pending()
+
+    def _note(self, entry: ScheduledDecision) -> None:
+        """Keep what is decided for the next start, should this process be killed before it is written."""
+        pending = entry.pending
         note = {
-            "words": prepared.words,
-            "verb": prepared.verb,
-            "recorded": json.dumps([write.recorded or (prepared.verb, write.subject) for write in prepared.writes]),
+            "words": pending.words,
+            "verb": pending.verb,
+            "recorded": json.dumps([write.recorded or (pending.verb, write.subject) for write in pending.writes]),
             "at": to_text(self._screen.caller.team.clock()),
             "process_begin": begin_of(os.getpid()),
         }
         self._screen.drafts.keep(entry.note, note)
-        self._waiting.append(entry)
-        entry.timer = self._screen.app.set_timer(seconds, lambda: self._begin(entry))
-        self._screen.show_pending()
 
     def undo(self) -> bool:
         """Undo the last decision; False when none can be undone any more."""
@@ -236,16 +241,28 @@ class PendingDecisions:
         """Refuse at once what somebody else decided meanwhile: nobody waits for the end of a time to learn that."""
         closed = {row.request_id for row in view.requests if not row.is_open} if self._waiting else set()
         for entry in self._waiting:
-            if not (entry.is_asked_again or entry.taken) and entry.pending.subjects <= closed:
-                entry.is_asked_again = True
-                start_worker(self._screen.app, self._refuse, entry, group="check again")
+            again = entry.pending.subjects & closed - entry.asked_again
+            if again and not entry.taken:
+                entry.asked_again |= again
+                start_worker(self._screen.app, self._refuse, entry, again, group="check again")
 
-    async def _refuse(self, entry: ScheduledDecision) -> None:
-        """Drop a decision that none of its writes can carry out any more, and say why."""
-        refused = await asyncio.to_thread(_refused_of, self._screen.caller, entry.pending.checked)
+    async def _refuse(self, entry: ScheduledDecision, subjects: frozenset[str]) -> None:
+        """Drop from a decision what can be written no more about these subjects, and say why."""
+        asked = [write for write in entry.pending.checked if write.subject in subjects]
+        refused = await asyncio.to_thread(_refused_of, self._screen.caller, asked)
         # guard: busy-store-refuses-no-decision
         is_busy = any(isinstance(each.error, TeamError) and each.error.code in _NOT_NOW for each in refused)
-        if len(refused) == len(entry.pending.checked) and not is_busy and entry.take():
+        if is_busy or not refused or entry.taken:
+            return
+        gone = {each.write.subject for each in refused}
+        left = replace(entry.pending, writes=tuple(each for each in entry.pending.writes if each.subject not in gone))
+        if left.writes:
+            entry.pending = left
+            self._note(entry)
+            self._screen.lists.stay()
+            self._screen.toast(_refused(refused), severity="error")
+            self._screen.show_pending()
+        elif entry.take():
             self._forget(entry)
             self._tell(entry.pending, refused)
 

@@ -195,8 +195,10 @@ class MainScreen(Screen[None]):
         self.around.show_keys()
         if follow := getattr(self.app.screen, "follow", None):  # something that is read, over this screen
             follow(self.view)
-        if self.form is not None and self._asks_about_request and self.pane.is_complete:
-            self.form.show_outcome(self.pane.presenter.outcome)
+        if self.form is not None:
+            self.form.look_again()
+            if self._asks_about_request and self.pane.is_complete:
+                self.form.show_outcome(self.pane.presenter.outcome)
 
     def show_again(self) -> None:
         """Show the same situation anew, because more is known of it."""

@@ -12,6 +12,7 @@ from team_console.console.selection import DONE, ActionContext
 from team_console.console.tui.commands.seen_request import in_view, pending_write
 from team_console.console.tui.decisions import PendingDecision, PendingWrite
 from team_console.console.tui.main import MainScreen
+from team_console.console.tui.words import request_outcome
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.client_requests import permission_of, tool_in_line
@@ -99,6 +100,9 @@ def decide_many(screen: MainScreen, context: ActionContext, *, approving: bool) 
         screen.cache.keep_painted(screen.pane.detail)
         return cache.unseen(digest_of(rows[key].question))
 
+    def outcome(key: str) -> str:
+        return request_outcome(rows[key], screen.view, screen.now)
+
     def decided(key: str, words: str) -> PendingWrite:
         row = rows[key]
         view = in_view(screen, key, seen[key] or seen_of(row.question), with_others=True)
@@ -112,7 +116,7 @@ def decide_many(screen: MainScreen, context: ActionContext, *, approving: bool) 
     items = _items_of(rows)
     wanted = "if you like; each asker reads it" if approving else "each asker reads it"
     words = words_of_a_decision("note" if approving else "reason", required=not approving, wanted=wanted)
-    _ask_about_many(screen, context, verb, items, pending, words=words, unseen=unseen)
+    _ask_about_many(screen, context, verb, items, pending, words=words, unseen=unseen, outcome=outcome)
 
 
 def _items_of(rows: Mapping[str, RequestRow]) -> list[Item]:
