@@ -19,9 +19,9 @@ from team_console.console.cli.tools import (
     EXIT_STATUSES,
     FILES,
     SettingRow,
+    kept_schemas,
     key_rows,
     named_rows,
-    result_schemas,
     setting_rows,
 )
 from team_console.console.mcp.acting import ActingAgent
@@ -75,7 +75,7 @@ _PULSES = (
 def schemas() -> str:
     """What every verb prints with --json, field by field."""
     parts = []
-    for name, schema in result_schemas().items():
+    for name, schema in kept_schemas("results").items():
         rows = list(_fields(schema))
         body = _table(("Field", "Value", "Means"), rows) if rows else "One value for each line; see the guide.\n"
         parts.append(f"## {name}\n\n{body}")

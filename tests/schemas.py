@@ -1,18 +1,23 @@
-"""The JSON Schema (2020-12) of what each verb prints with `--json`, made from the types in `console/results.py`.
+"""JSON Schemas (2020-12): of what each verb prints with `--json`, and of the settings of one user and of a team.
 
-`python -m tests.schemas` writes them to `console/cli/results.json`, which verbs read: pydantic, which makes them, takes
-longer to import than any verb to run.
+`python -m tests.schemas` writes them to `results.json` and `settings.json` in `console/cli/`, which verbs read. They
+are made from the types in `console/results.py` and `console/preferences.py` and from the table of settings; pydantic
+takes longer to import than any verb to run.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, get_args
 
+import msgspec
 from pydantic import TypeAdapter
-from team_console.console import records, results
-from team_console.console.cli.tools import SCHEMAS
+from team_console.console import cli, records, results
+from team_console.console.actions import ACTIONS
+from team_console.console.preferences import Preferences
+from team_console.store.settings.parsing import TABLE, Setting, ValueForm
 from typing_extensions import get_original_bases, is_typeddict
 
 Schema = dict[str, Any]
@@ -21,7 +26,9 @@ _TYPES = {**vars(records), **vars(results)}
 
 def schemas() -> dict[str, Schema]:
     """Return the schema of what each verb prints, and of `error`."""
-    return {verb: merged(map(of_type, variants(verb))) for verb in results.RESULTS}
+    return {
+        verb: _document(f"team-console {verb} --json", merged(map(of_type, variants(verb)))) for verb in results.RESULTS
+    }
 
 
 def variants(verb: str) -> tuple[Any, ...]:
@@ -72,11 +79,64 @@ def _plain(made: Schema) -> Schema:
     return schema
 
 
+# Settings: of one user, from the types of the preferences, and of a team, from its table.
+
+
+def settings_schemas() -> dict[str, Schema]:
+    """Return the schema of `config.toml`, and of `messenger-config.yaml`, in which BMAD's own keys are left alone."""
+    schema = msgspec.json.schema(Preferences)
+    keys = {"anyOf": [_TEXT, _WORDS]}
+    own = schema["$defs"].pop(Preferences.__name__)
+    own["properties"]["keys"] = _table({action.id: {**keys, "description": action.help} for action in ACTIONS})
+    user = _document("team-console: the user's settings (config.toml)", {**own, "$defs": schema["$defs"]})
+    team = _document("team-console: the team's settings (messenger-config.yaml)", _mapping(TABLE, is_open=True))
+    return {"user": user, "team": team}
+
+
+def _document(title: str, schema: Schema) -> Schema:
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
+
+
+def _table(properties: Mapping[str, Any], *, is_open: bool = False) -> Schema:
+    return {"type": "object", "properties": dict(properties), "additionalProperties": is_open}
+
+
+def _mapping(settings: Sequence[Setting], *, is_open: bool = False) -> Schema:
+    return _table({key: _schema(setting) for setting in settings for key in setting.keys}, is_open=is_open)
+
+
+def _schema(setting: Setting) -> Schema:
+    shape = _SHAPES.get(setting.form, {"type": "string"})
+    if setting.form is ValueForm.WORD:
+        shape = {"enum": list(setting.choices)}
+    elif setting.form is ValueForm.SECTION:
+        shape = _mapping(setting.fields)
+    elif setting.form in (ValueForm.ENTRIES, ValueForm.MEMBERS):
+        one = _mapping(setting.fields, is_open=True)
+        shape = {"type": "object", "additionalProperties": one}
+        if setting.form is ValueForm.MEMBERS:
+            shape = {"anyOf": [{"type": "array", "items": {"anyOf": [_TEXT, one]}}, shape]}
+    return {**shape, "description": setting.meaning}
+
+
+_TEXT: Schema = {"type": "string"}
+_WORDS: Schema = {"type": "array", "items": _TEXT}
+_SHAPES: Mapping[ValueForm, Schema] = {
+    ValueForm.FLAG: {"type": "boolean"},
+    ValueForm.COUNT: {"type": "integer", "minimum": 1},
+    ValueForm.SECONDS: {"type": "number", "exclusiveMinimum": 0},
+    **dict.fromkeys((ValueForm.TEXTS, ValueForm.KEYS, ValueForm.COMMAND), _WORDS),
+    ValueForm.VALUES: {"type": "object", "additionalProperties": {"type": ["string", "number"]}},
+}
+KEPT: Mapping[str, Callable[[], dict[str, Schema]]] = {"results": schemas, "settings": settings_schemas}
+"""File in `console/cli/` -> what makes it."""
+
+
 def main() -> None:
-    """Write the file."""
-    text = json.dumps(schemas(), indent=1, ensure_ascii=False)
-    with open(SCHEMAS, "w", encoding="utf-8") as file:
-        file.write(text + "\n")
+    """Write the files."""
+    for name, make in KEPT.items():
+        text = json.dumps(make(), indent=1, ensure_ascii=False)
+        Path(cli.__path__[0], f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

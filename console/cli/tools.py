@@ -13,7 +13,6 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.console.actions import ACTIONS, Action, written_key
@@ -22,7 +21,6 @@ from team_console.console.cli.main import BY_NAME, VERBS, arg, find_verb, flag, 
 from team_console.console.cli.printing import view_now
 from team_console.console.command_words import split
 from team_console.console.preferences import (
-    Preferences,
     as_toml,
     config_path,
     default_in,
@@ -38,7 +36,7 @@ from team_console.store.model.names import ALL, guess, is_name
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.titles import summary_of
-from team_console.store.settings.parsing import MEMBER, TABLE, Setting, ValueForm, every_setting
+from team_console.store.settings.parsing import MEMBER, Setting, ValueForm, every_setting
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 # The reference beside the parsers of the verbs: settings, environment, files, exit statuses, error codes, keys.
@@ -57,8 +55,8 @@ class SettingRow(Struct, frozen=True):
     also: tuple[str, ...] = ()
 
 
-REFERENCE = os.path.join(os.path.dirname(__file__), "reference.toml")
-with open(REFERENCE, "rb") as _file:
+_HERE = os.path.dirname(__file__)
+with open(os.path.join(_HERE, "reference.toml"), "rb") as _file:
     _TEXTS = tomllib.load(_file)
 ENVIRONMENT: Rows = _TEXTS["environment"]
 EXIT_STATUSES: Rows = _TEXTS["exit_codes"]
@@ -129,66 +127,13 @@ def _where(action: Action) -> str:
     return ", ".join(mode.label for mode in Mode if mode in action.modes) or "everywhere"
 
 
-def config_schema() -> dict[str, Any]:
-    """Return the JSON Schema of the user's `config.toml`, for editors."""
-    schema = msgspec.json.schema(Preferences)
-    keys = {"anyOf": [_TEXT, _WORDS]}
-    own = schema["$defs"].pop(Preferences.__name__)
-    own["properties"]["keys"] = _table({action.id: {**keys, "description": action.help} for action in ACTIONS})
-    return _document("team-console: the user's settings (config.toml)", {**own, "$defs": schema["$defs"]})
-
-
-def team_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a team's `messenger-config.yaml`, for editors; BMAD's own keys are left alone."""
-    return _document("team-console: the team's settings (messenger-config.yaml)", _mapping(TABLE, is_open=True))
-
-
-SCHEMAS = os.path.join(os.path.dirname(__file__), "results.json")
-"""What `python -m tests.schemas` makes from `results.py`."""
-
-
-def result_schemas() -> dict[str, dict[str, Any]]:
-    """Return verb -> the JSON Schema of what it prints with `--json`; `error` is that of every refusal."""
-    with open(SCHEMAS, encoding="utf-8") as file:
-        found: dict[str, dict[str, Any]] = json.load(file)
-    return {name: _document(f"team-console {name} --json", schema) for name, schema in found.items()}
-
-
-def _document(title: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
-
-
-def _table(properties: Mapping[str, Any], *, is_open: bool = False) -> dict[str, Any]:
-    return {"type": "object", "properties": dict(properties), "additionalProperties": is_open}
-
-
-def _mapping(settings: Sequence[Setting], *, is_open: bool = False) -> dict[str, Any]:
-    return _table({key: _schema(setting) for setting in settings for key in setting.keys}, is_open=is_open)
-
-
-def _schema(setting: Setting) -> dict[str, Any]:
-    shape = _SHAPES.get(setting.form, {"type": "string"})
-    if setting.form is ValueForm.WORD:
-        shape = {"enum": list(setting.choices)}
-    elif setting.form is ValueForm.SECTION:
-        shape = _mapping(setting.fields)
-    elif setting.form in (ValueForm.ENTRIES, ValueForm.MEMBERS):
-        one = _mapping(setting.fields, is_open=True)
-        shape = {"type": "object", "additionalProperties": one}
-        if setting.form is ValueForm.MEMBERS:
-            shape = {"anyOf": [{"type": "array", "items": {"anyOf": [_TEXT, one]}}, shape]}
-    return {**shape, "description": setting.meaning}
-
-
-_TEXT: dict[str, Any] = {"type": "string"}
-_WORDS: dict[str, Any] = {"type": "array", "items": _TEXT}
-_SHAPES: Mapping[ValueForm, dict[str, Any]] = {
-    ValueForm.FLAG: {"type": "boolean"},
-    ValueForm.COUNT: {"type": "integer", "minimum": 1},
-    ValueForm.SECONDS: {"type": "number", "exclusiveMinimum": 0},
-    **dict.fromkeys((ValueForm.TEXTS, ValueForm.KEYS, ValueForm.COMMAND), _WORDS),
-    ValueForm.VALUES: {"type": "object", "additionalProperties": {"type": ["string", "number"]}},
-}
+def kept_schemas(name: str) -> dict[str, Any]:
+    """Return the JSON Schemas that `python -m tests.schemas` keeps: `results` of what each verb prints with `--json`,
+    with `error` for every refusal; `settings` of the files of one `user` and of a `team`, for editors.
+    """
+    with open(os.path.join(_HERE, f"{name}.json"), encoding="utf-8") as file:
+        found: dict[str, Any] = json.load(file)
+    return found
 
 
 # Completion of a command line: the scripts for bash, zsh and fish, which ask `_complete`, and its answer.
@@ -373,8 +318,7 @@ def do_config(call: Call) -> int:
       team-console config schema team > messenger-config.schema.json"""
     path, what = safe_line(config_path(), 1000), call.options.what
     if what == "schema":
-        schema = team_schema() if call.options.of == "team" else config_schema()
-        call.json(schema)
+        call.json(kept_schemas("settings")[call.options.of or "user"])
         return 0
     if call.options.of:
         raise UsageError(f"{what} is of the user's settings alone", "Only schema knows those of a team.")
@@ -475,7 +419,7 @@ def _print_settings(call: Call, topic: str) -> None:
 
 
 def _print_schema(call: Call, name: str) -> None:
-    schemas = result_schemas()
+    schemas = kept_schemas("results")
     if not name:
         head = "team-console help json VERB prints the JSON Schema of what VERB --json prints. Verbs:"
         call.say(head, "  " + " ".join(schemas))
