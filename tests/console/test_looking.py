@@ -27,6 +27,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.sessions import note_session
 from team_console.widgets.fields import Field
 from team_console.widgets.help_panel import HelpPanel
+from team_console.widgets.row_list import RowList
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.equipment import strict
@@ -88,6 +89,9 @@ async def test_the_keys_go_where_they_are_seen_to_go_also_in_a_low_terminal_and_
             await desk.until(lambda: bool(desk.app.focused is main.pane.rows and main.pane.rows.region), "the list")
         await desk.press("enter", "slash")
         await desk.until(lambda: bool(isinstance(desk.app.focused, Field) and desk.app.focused.region), "the line")
+        await desk.pilot.resize_terminal(80, 24)
+        await desk.press("escape", "2", "slash", "escape")
+        await desk.until(lambda: bool(isinstance(desk.app.focused, RowList) and desk.app.focused.region), "the roster")
 
 
 async def test_local_times_are_those_of_the_zone_that_the_human_is_in_by_now(

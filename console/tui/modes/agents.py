@@ -411,7 +411,9 @@ class AgentsPane(Pane[Message]):
         self._turn_to(self.rows)
 
     @on(DescendantFocus)
-    def _focused(self) -> None:
+    def _focused(self, event: DescendantFocus) -> None:
+        if isinstance(event.widget, RowList):
+            self._show_lists(event.widget)
         self.presenter.show()
         self.post_message(self.Looked())
 
