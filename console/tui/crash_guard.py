@@ -135,6 +135,7 @@ class ContainedApp(MendedApp[ReturnT]):
             try:
                 return await self.run_async()
             finally:
+                # guard: hanging-store-keeps-nobody
                 patience.start()
                 unwritten.extend(self.write_decided())
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from threading import Event
 from typing import NoReturn
 
 import pytest
 from msgspec.structs import replace
 from team_console.console.clients.client_process import begin_of
 from team_console.console.preferences import Preferences
+from team_console.console.tui import crash_guard
+from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.decisions import KEPT
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.request_row import RequestState
@@ -39,6 +42,30 @@ async def test_a_note_is_told_though_its_process_number_is_used_again(team: Memo
 def test_the_seconds_are_a_setting(monkeypatch: pytest.MonkeyPatch, given: str, seconds: float) -> None:
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", given)
     assert Preferences(grace_seconds=7.0).undo_delay == seconds
+
+
+def test_who_leaves_waits_for_no_store_that_hangs_and_is_told_what_may_not_have_reached_it(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    statuses, ended = list[int](), Event()
+
+    def end_now(status: int) -> None:
+        statuses.append(status)
+        ended.set()
+
+    async def left() -> int:
+        return 0
+
+    app = ConsoleApp(team, me=LEAD)
+    monkeypatch.setattr(crash_guard, "PATIENCE", 0.0)
+    monkeypatch.setattr(crash_guard, "_end_now", end_now)
+    monkeypatch.setattr(app, "run_async", left)
+    monkeypatch.setattr(app, "_watch_terminal", lambda loop: None)
+    monkeypatch.setattr(app, "write_decided", lambda: [] if ended.wait(20) else ["it hung on"])
+    monkeypatch.setattr(app, "unwritten", lambda: ["approve the plan: the next start says"])
+    app.run_to_the_end()
+    told = "team-console: it is not known whether this was written: approve the plan: the next start says\n"
+    assert (statuses, capsys.readouterr().err) == ([0], told)
 
 
 async def hand_in(desk: Desk, key: str, number: int = 1) -> None:
