@@ -34,7 +34,7 @@ from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name
 from team_console.store.protocol.client_requests import ALWAYS, ONCE
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import thread_of
 from team_console.store.protocol.verdicts import Face, Seen, seen_of
 from team_console.store.service import asking, inbox, requests
 from team_console.store.service import sending as mail
@@ -141,7 +141,7 @@ def _as_seen(request: str | Message | RequestRow) -> tuple[str, Seen]:
         return request, Seen(face=Face.NAMED)
     if isinstance(request, RequestRow):
         return request.request_id, seen_of(request.question, face=Face.HANDED)
-    return parse_message(request).request_id or request.message_id, seen_of(request, face=Face.HANDED)
+    return thread_of(request), seen_of(request, face=Face.HANDED)
 
 
 __all__ = [

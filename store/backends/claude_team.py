@@ -21,7 +21,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.locked_files import SAFE
+from team_console.store.backends.locked_files import open_file
 from team_console.store.backends.pieces import Cutter, PieceForm
 from team_console.store.contract.team import (
     FOREIGN_TEAM,
@@ -488,7 +488,7 @@ def _fields_of(text: str, line: int) -> FieldDict | str:
 
 def _text_of(path: Path) -> str:
     """Return the text of a regular file; a pipe would block, and a link may lead anywhere."""
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | SAFE), "rb") as stream:
+    with open(open_file(path), "rb") as stream:
         # guard: only-plain-files-of-others
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise OSError("is no plain file")

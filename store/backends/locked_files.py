@@ -15,6 +15,15 @@ def open_folder(path: str | os.PathLike[str]) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | SAFE)
 
 
+def open_file(path: str | os.PathLike[str], *, folder: int | None = None) -> int:
+    """Return a descriptor to read a file that is no link, in the folder with this descriptor; waits for no pipe.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    return os.open(path, os.O_RDONLY | os.O_NONBLOCK | SAFE, dir_fd=folder)
+
+
 def sync_folder(path: str | os.PathLike[str]) -> None:
     """Make names in a folder durable; a file system that refuses it (some network mounts) counts as done.
 
@@ -40,7 +49,7 @@ def missing_locks(file: str | os.PathLike[str]) -> str:
     The lock is shared and gone at once, so that nobody is held up.
     """
     try:
-        found = os.open(file, os.O_RDONLY | os.O_NONBLOCK | SAFE)
+        found = open_file(file)
     except OSError:
         return ""
     return _missing_locks(found)
@@ -93,7 +102,7 @@ def is_locked(folder: int, file: str) -> bool | None:
     The lock is shared and gone at once, so lookers do not disturb each other.
     """
     try:
-        found = os.open(file, os.O_RDONLY | os.O_NONBLOCK | SAFE, dir_fd=folder)
+        found = open_file(file, folder=folder)
     except FileNotFoundError:
         return False
     except OSError:

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 
 from msgspec import Struct
-from team_console.store.backends.locked_files import SAFE, is_locked, open_folder
+from team_console.store.backends.locked_files import SAFE, is_locked, open_file, open_folder
 from team_console.store.backends.session_notes import ENDED, RUNS, make_folder
 from team_console.store.contract.team import UNKNOWN, Attendance, Presence, Team, is_presence_name
 from team_console.store.model.clock import from_file, to_text
@@ -253,7 +253,7 @@ def _sweep(folder: int) -> None:
 
 def _sweep_file(folder: int, file: str) -> None:
     """Unlink a file that nobody holds; a hidden one only when it is old, because a new one is not locked yet."""
-    found = os.open(file, os.O_RDONLY | os.O_NONBLOCK | SAFE, dir_fd=folder)
+    found = open_file(file, folder=folder)
     try:
         if not file.startswith(".") or time.time() - os.fstat(found).st_mtime > _MOMENT:
             fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -279,7 +279,7 @@ def files_of_notes(folder: str) -> Iterator[tuple[tuple[str, int, int], str]]:
 def read_note(path: str) -> dict[str, str]:
     """Return one note, its texts alone; empty for one that cannot be read."""
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | SAFE), "rb") as file:
+        with open(open_file(path), "rb") as file:
             value = json.loads(file.read(_LARGEST_NOTE))
     except (OSError, ValueError, RecursionError):
         return {}

@@ -18,7 +18,7 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.client_requests import TIMED_OUT, expiry_of
 from team_console.store.protocol.kinds import ASKED_BACK, IN_WORDS, RESULTS, REUSED_IDS, RequestKind
-from team_console.store.protocol.parsing import Order, PlacedMessage, parse_message
+from team_console.store.protocol.parsing import Order, PlacedMessage, parse_message, thread_of
 from team_console.store.protocol.request_chains import (
     DISPATCHED,
     STOP,
@@ -30,7 +30,7 @@ from team_console.store.protocol.request_chains import (
     link_versions,
     succession_of,
 )
-from team_console.store.protocol.request_messages import Claim, RequestMessages, Thread, answers, pool_of, thread_of
+from team_console.store.protocol.request_messages import Claim, RequestMessages, Thread, answers, pool_of
 from team_console.store.protocol.request_row import Flag, RequestRow, RequestState
 from team_console.store.protocol.titles import message_title
 from team_console.store.protocol.verdicts import (
@@ -71,8 +71,7 @@ def judge(
         messages: In stored order, with everything that bears on the requests (`with_bearing`).
         recorded: What the audit trail has of them; None where there is no trail to ask.
     """
-    entries = [PlacedMessage.of(message, place) for place, message in enumerate(messages)]
-    judged = judge_entries(config, recorded, entries)
+    judged = judge_entries(config, recorded, PlacedMessage.each(messages))
     return {row.question: at(row, now) for row in (*judged.rows, *judged.twin_rows)}
 
 

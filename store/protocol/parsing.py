@@ -463,6 +463,11 @@ def newest_first(stored: Iterable[T], when: Callable[[T], datetime]) -> list[T]:
     return sorted(stored, key=when)[::-1]
 
 
+def thread_of(question: Message) -> str:
+    """Return the id an answer must quote: debug, browser, research have one of their source's own."""
+    return parse_message(question).request_id or question.message_id
+
+
 class PlacedMessage(Struct, frozen=True, eq=False, gc=False):
     """One message at its place.
 
@@ -481,6 +486,11 @@ class PlacedMessage(Struct, frozen=True, eq=False, gc=False):
     def of(cls, message: Message, place: float) -> PlacedMessage:
         """Return the entry of a message at a place."""
         return cls(message, place, when_created(message), parse_message(message))
+
+    @classmethod
+    def each(cls, messages: Iterable[Message], first: float = 0) -> list[PlacedMessage]:
+        """Return the entries of messages in stored order, of which the first has the place `first`."""
+        return [cls.of(message, first + place) for place, message in enumerate(messages)]
 
     @property
     def order(self) -> Order:

@@ -14,7 +14,7 @@ from team_console.store.model.recorded import RecordedFacts, RecordOrder
 from team_console.store.protocol.client_requests import answers_of
 from team_console.store.protocol.kinds import FOR_CLIENTS, IN_WORDS, REUSED_IDS, UNKNOWN, VERDICT_ONLY, RequestKind
 from team_console.store.protocol.membership import CREATED, created_agent
-from team_console.store.protocol.parsing import COMPLETE, PlacedMessage, parse_message
+from team_console.store.protocol.parsing import COMPLETE, PlacedMessage, parse_message, thread_of
 from team_console.store.protocol.team_rules import may_answer
 from team_console.store.protocol.verdicts import digest_of, given_on, objection
 from team_console.store.settings.team_config import TeamConfig
@@ -24,11 +24,6 @@ Thread = str
 Pool = tuple[RequestKind, str, str]
 """Kind, asker, and the agent type, agent, story or source id that question and answer share."""
 _BY_SUBJECT = frozenset({RequestKind.CREATE, RequestKind.DESTROY, RequestKind.RESEARCH})
-
-
-def thread_of(question: Message) -> Thread:
-    """Return the id an answer must quote."""
-    return parse_message(question).request_id or question.message_id
 
 
 def pool_of(entry: PlacedMessage) -> Pool | None:

@@ -11,7 +11,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordOrder
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import parse_message, thread_of
 from team_console.store.protocol.titles import verdict_reason
 
 
@@ -107,8 +107,8 @@ class RequestRow(Struct, frozen=True, eq=False):
 
     @property
     def request_id(self) -> str:
-        """The id an answer must quote (debug, browser, research: the source's own id)."""
-        return parse_message(self.question).request_id or self.question.message_id
+        """The id an answer must quote."""
+        return thread_of(self.question)
 
     @property
     def asker(self) -> str:

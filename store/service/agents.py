@@ -23,7 +23,7 @@ from team_console.store.model.names import ALL, USER, check_name, is_name, refus
 from team_console.store.model.safe import safe_line
 from team_console.store.model.schedule import lease_end
 from team_console.store.protocol.checks import sprint_content
-from team_console.store.protocol.judgement import judge, with_bearing
+from team_console.store.protocol.judgement import with_bearing
 from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.membership import CREATED, created_agent, known, members
 from team_console.store.protocol.parsing import CARRIERS, EARLIEST, parse_message
@@ -32,7 +32,7 @@ from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.team_rules import SM, classes_of, ending_problem
 from team_console.store.protocol.verdicts import ORDERED, SIGNATURE, Seen
 from team_console.store.service.caller import Caller, Receipt, receipt
-from team_console.store.service.questions import close_question, open_question
+from team_console.store.service.questions import close_question, judged, open_question
 from team_console.store.service.running_grants import end_grants_for
 from team_console.store.service.writing import Draft, advise, check_known, new_request_id, write_drafts
 from team_console.store.settings.team_config import TeamConfig
@@ -348,7 +348,7 @@ def creation_forecast(state: TeamState, question: Message, agent_name: str | Non
 
 def asked_of_former_life(state: TeamState, agent: str) -> list[RequestRow]:
     """Return the open requests about an agent of this name, which a new one is not meant by (D34)."""
-    rows = judge(state.everything(), state.config, state.recorded, state.now).values()
+    rows = judged(state, state.everything()).values()
     return [row for row in rows if row.is_open and row.stops == agent]
 
 
@@ -546,7 +546,7 @@ def _unconfirmed(state: TeamState) -> Iterator[tuple[RequestRow, Message, dateti
     if not agents:
         return
     about = with_bearing(orders, lambda: messages)
-    for case in judge(about, state.config, state.recorded, state.now).values():
+    for case in judged(state, about).values():
         if case.ending is not None and case.ends in agents:
             has_agreed = case.ending.verdict is not None
             yield case, case.ending.question, EARLIEST if has_agreed else case.ending.due_at or EARLIEST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 from msgspec.structs import asdict, replace
@@ -27,7 +27,7 @@ from team_console.store.protocol.kinds import IN_WORDS, VERDICT_ONLY, RequestKin
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import REMARKS
 from team_console.store.protocol.titles import summary_of
-from team_console.store.service.decision import Decision
+from team_console.store.service.decision import Answers, Decision
 
 
 def words_as_answer(question: Message, kind: RequestKind, verdict: Decision) -> Decision:
@@ -151,7 +151,7 @@ def _updated(question: Message, verdict: Decision, key: str) -> FieldDict:
         _refuse(f"the edited input cannot be read: {error}", "It must be one JSON object, as it was.")
 
 
-def _chosen(question: Message, given: Mapping[str, str | Sequence[str]]) -> FieldDict:
+def _chosen(question: Message, given: Answers) -> FieldDict:
     """Return one answer to each question: a label or own words, a list of them where several may be chosen."""
     _refuse_unasked(question, given)
     chosen: FieldDict = {}

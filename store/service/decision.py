@@ -23,6 +23,8 @@ from team_console.store.protocol.verdicts import Face, Seen
 DECISION, KEY = "decision_sha256", "key"
 """Fields of the audit trail's line: the digest of the whole decision, and the key of the console that decided."""
 
+Answers = Mapping[str, str | Sequence[str]]
+"""Question text -> the label of an option or own words; several where the question allows it."""
 UNSEEN = Seen(face=Face.NAMED)
 """Nothing was shown of a request: it was named by its id."""
 
@@ -60,7 +62,7 @@ class Decision(Struct, frozen=True):
     number: int | None = None
     mode: str | None = None
     updated: Fields | str | None = None
-    answers: Mapping[str, str | Sequence[str]] | None = None
+    answers: Answers | None = None
     notes: Mapping[str, str] = {}
     message_id: str | None = None
     remarks: tuple[Remark, ...] = ()

@@ -229,10 +229,10 @@ def _facts_of(agent: Agent) -> dict[str, Any]:
 
 def _left_behind(tx: Transaction, names: Sequence[str]) -> list[str]:
     """Return what waits for those who leave, and what they asked, as sentences."""
-    from team_console.store.protocol.judgement import judge  # 8 ms, for who leaves alone
+    from team_console.store.service.questions import judged  # 8 ms, for who leaves alone
 
     everything = tx.everything()
-    cases = judge(everything, tx.config, tx.recorded, tx.now).values()
+    cases = judged(tx, everything).values()
     told = []
     for name in names:
         unread = sum(message.is_pending_for(name) for message in everything)

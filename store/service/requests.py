@@ -40,7 +40,7 @@ from team_console.store.service.answer_body import answer_body, answer_preview, 
 from team_console.store.service.asking import ask_lead, origin
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
-from team_console.store.service.decision import UNSEEN, Decision, refuse_empty, refuse_unbound
+from team_console.store.service.decision import UNSEEN, Answers, Decision, refuse_empty, refuse_unbound
 from team_console.store.service.questions import (
     close_question,
     find_question,
@@ -425,7 +425,7 @@ def answer(
     caller: Caller,
     *,
     request_id: str,
-    answers: Mapping[str, str | Sequence[str]] | None = None,
+    answers: Answers | None = None,
     notes: Mapping[str, str] | None = None,
     content: str | None = None,
     seen: Seen = UNSEEN,
@@ -440,7 +440,7 @@ def answer(
     Raises:
         TeamError: `MISSING_CONTENT` without either, `INVALID_FIELD` for answers that do not fit, or as for `approve`.
     """
-    said: Mapping[str, str | Sequence[str]] | None = answers or None
+    said: Answers | None = answers or None
     decision = Decision(request_id, True if said else None, content, answers=said, notes=notes or {}, seen=seen)
     if content and content.strip():
         answered = _answered_back(caller, request_id=request_id, content=content)

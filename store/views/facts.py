@@ -173,7 +173,7 @@ def unanswered(live: Iterable[PlacedMessage]) -> dict[str, tuple[Message, ...]]:
 def halves_of(message: Message, among: Iterable[Message]) -> list[Message]:
     """Find what a message answers without quoting it, and what answers it so."""
     pairs = set(_pairs(PlacedMessage.of(message, 0)))
-    entries = [PlacedMessage.of(other, place) for place, other in enumerate(among)]
+    entries = PlacedMessage.each(among)
     found: list[Message] = []
     for pair in pairs:
         between = sorted((entry for entry in entries if pair in _pairs(entry)), key=lambda entry: entry.order)

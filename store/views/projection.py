@@ -126,13 +126,11 @@ class Projection:
 
     def _entries(self) -> tuple[list[PlacedMessage], list[PlacedMessage]]:
         """Return the queue in stored order, and what left it; all of the past stands before it."""
-        live = [PlacedMessage.of(message, place) for place, message in enumerate(self._live)]
-        past = [PlacedMessage.of(message, place) for place, message in enumerate(self._past.values(), -len(self._past))]
-        return live, past
+        return PlacedMessage.each(self._live), PlacedMessage.each(self._past.values(), -len(self._past))
 
     def _view(self, snapshot: Snapshot, now: datetime) -> View:
         config, (live, past) = snapshot.config, self._entries()
-        notes = [PlacedMessage.of(message, place) for place, message in enumerate(snapshot.notes, len(live))]
+        notes = PlacedMessage.each(snapshot.notes, len(live))
         by_age, every = sorted(live, key=_WHEN), sorted((*past, *live, *notes), key=_WHEN)
         seen = last_seen(every)
         known = [entry for entry in every if entry.is_fact]

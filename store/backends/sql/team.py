@@ -212,7 +212,7 @@ class SqlTeam(Team):
             return snapshot
 
     def _read(self, connection: Connection, shape: Shape, progress: Progress | None, reader: RowReader) -> Snapshot:
-        settings = self._settings.look(self._stored_settings(connection, shape))
+        settings = self._settings_now(connection, shape)
         state = reader.state(connection, shape, progress=progress)
         found = numbers(connection) if shape.has_ours else None
         ours = [Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN, GRANT)] if shape.hidden else []
@@ -257,7 +257,10 @@ class SqlTeam(Team):
     def settings_in_force(self) -> InForce:
         """See `Team.settings_in_force`."""
         with self._reading() as (connection, shape):
-            return self._settings.look(self._stored_settings(connection, shape))
+            return self._settings_now(connection, shape)
+
+    def _settings_now(self, connection: Connection, shape: Shape) -> InForce:
+        return self._settings.look(self._stored_settings(connection, shape))
 
     def _stored_settings(self, connection: Connection, shape: Shape) -> SettingsRows:
         return SettingsRows(connection, shape, self.root, self.location)
@@ -338,7 +341,7 @@ class SqlTeam(Team):
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
         with self._reader.guard, self._reading() as (connection, shape):
-            key = self._settings.look(self._stored_settings(connection, shape)).config.key
+            key = self._settings_now(connection, shape).config.key
             return self._trail.read(connection, key, keeps=limit).shown(limit) if shape.has_ours else []
 
     def attachment(self, reference: str) -> bytes:

@@ -66,7 +66,7 @@ class Layout(Struct, frozen=True):
         real = Path(os.path.realpath(queue))
         links = _links(queue)
         if queue.is_symlink() and not real.is_file():  # a link to a device, or to where nothing is yet
-            real, links = Path(os.path.realpath(queue.parent)) / queue.name, ()
+            real, links = _in_real_folder(queue), ()
         folder, name = real.parent, real.name
         return cls(
             *(real, archives, config, folder),
@@ -102,14 +102,18 @@ class Layout(Struct, frozen=True):
         return self.folder / f"{self.staging}{os.getpid()}.{os.urandom(6).hex()}"
 
 
+def _in_real_folder(path: Path) -> Path:
+    """Return a path whose folders are no links; what it names may be one."""
+    return Path(os.path.realpath(path.parent)) / path.name
+
+
 def _links(queue: Path) -> tuple[Path, ...]:
     """Return the links by which the queue is reached, in the order in which they are followed."""
     links = list[Path]()
-    place = Path(os.path.realpath(queue.parent)) / queue.name
+    place = _in_real_folder(queue)
     while place.is_symlink() and place not in links:
         links.append(place)
-        target = place.parent / os.readlink(place)
-        place = Path(os.path.realpath(target.parent)) / target.name
+        place = _in_real_folder(place.parent / os.readlink(place))
     return tuple(links)
 
 

@@ -46,7 +46,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Message, ids_of
 from team_console.store.model.names import ALL, is_name
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import thread_of
 from team_console.store.settings.in_force import InForce
 
 _FEW = 4
@@ -288,4 +288,4 @@ def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
     for message in rests_on:
         now = text.message(message.message_id)
         if now is None or digest_of(now) != digest_of(message):
-            raise ChangedError(parse_message(message).request_id or message.message_id, now)
+            raise ChangedError(thread_of(message), now)
