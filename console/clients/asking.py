@@ -287,18 +287,23 @@ def ask_human(session: ClientSession) -> None:
 def _finish(session: ClientSession, question: Message, request_id: str, decided: RequestRow | str) -> None:
     """Say what was decided on the question as it was written; without a verdict the request ends as what it was."""
     if isinstance(decided, str):
-        end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
-    elif decided.verdict is not None:
+        is_ended = end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
+        # guard: answer-of-the-last-moment-is-said
+        if is_ended:
+            return
+        decided = await_verdict(session.team, request_id, timeout=0, me=session.name, asked=question)
+    if decided.verdict is not None:
         back = sent_back(question, decided.verdict.payload, plan=text_in(session.event.input, "plan"))
         reply = session.client.permission_reply(session.event, back)
-        if session.say(reply) and back.approve:
+        is_said = session.say(reply)
+        if is_said and back.approve:
             given = session.call.data.get("tool_input") if back.input is None else back.input
             passed = passed_file(session.call.data.get("tool_name"), given, session.event.thread)
             session.files.write(f"{passed}{session.token}", {})
         # Clients drop what is said with a plain yes: then it comes as mail.
         words = json.dumps(decided.verdict.content)[1:-1]
         # guard: words-with-a-yes-come-as-mail
-        if words in json.dumps(reply):
+        if is_said and words in json.dumps(reply):
             mark_as_read(session, decided.verdict)
     elif decided.reason == TIMED_OUT:
         end_if_open(session.caller(), request_id, asker=session.name, reason=TIMED_OUT)
@@ -321,6 +326,9 @@ def origin_facts(session: ClientSession) -> dict[str, Any]:
 def _open(session: ClientSession, asker: str | None, expires: datetime) -> Receipt | None:
     """Open the request in the client's own shape."""
     event, caller = session.event, session.caller()
+    # guard: shown-only-as-it-is-called
+    if not isinstance(session.call.data.get("tool_input"), Mapping):
+        raise TeamError(Code.INVALID_FIELD, "what the tool is called with is no object", "Update team-console.")
     origin = {**origin_facts(session), "expires": expires, "asker": asker}
     if event.wish is Wish.PLAN:
         further, modes = _without(event.input, "plan"), session.client.plan_modes

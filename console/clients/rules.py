@@ -192,9 +192,14 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
     Args:
         data: A `PreToolUse` event.
         project: The folder the session works in.
+
+    Raises:
+        ValueError: The event is none that this version can read.
     """
     tool, given = str(data.get("tool_name")), data.get("tool_input")
-    given, folder = given if isinstance(given, dict) else {}, str(data.get("cwd") or project)
+    if not isinstance(given, dict):
+        raise ValueError("what the tool is called with is no object")
+    folder = str(data.get("cwd") or project)
     text = next((given[key] for key in ("command", "input") if isinstance(given.get(key), str)), "")
     words = given.get("command")
     if isinstance(words, list):  # as some clients name a program and what it is called with

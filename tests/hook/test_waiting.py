@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import time
@@ -10,10 +11,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from team_console.console.clients import asking
+from team_console.console.clients import session as session_of_client
 from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.hook_process import is_read
+from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.mail import Rest
-from team_console.console.clients.session_files import STATE, SessionFiles
+from team_console.console.clients.session import ClientSession
+from team_console.console.clients.session_files import STATE, SessionFiles, files_of
+from team_console.store.service.caller import Receipt
 
 from tests.equipment.command_line import COMMAND, CommandLine
 from tests.hook.conftest import Client, Heard, Human
@@ -41,6 +47,47 @@ def test_a_request_beside_a_dialog_waits_for_a_console_that_opens_again(
         (request,) = human.asked()
         office.ok("approve", request["request_id"])
         assert client.end(beside).decision["behavior"] == "allow"
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_an_answer_of_the_last_moment_goes_back(
+    client: Client, human: Human, is_read: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It came after the last look, and before the request was withdrawn; what nobody reads comes as mail."""
+    for name, value in client.environment.items():
+        monkeypatch.setenv(name, value)
+
+    def wait(session: ClientSession, receipt: Receipt, **more: object) -> str:
+        human.command.ok("reject", str(receipt.request_id), "--reason", "too late at night")
+        return asking.TIMED_OUT
+
+    monkeypatch.setattr(asking, "wait_for_verdict", wait)
+    if not is_read:
+        monkeypatch.setattr(session_of_client, "write_line", lambda *_: False)
+    event = client.event(BASH)
+    session = ClientSession(Invocation({}, event), files_of(client.session, client.member, str(client.folder)))
+    with human.at_console():
+        asking.ask_human(session)
+    session.team.close()
+    said, waiting = capfd.readouterr().out, human.command.ok("receive", "--agent", "alice", "--json").json["messages"]
+    assert (json.loads(said)["hookSpecificOutput"]["decision"]["behavior"] if said else "") == (
+        "deny" if is_read else ""
+    )
+    assert len(waiting) == (0 if is_read else 1)
+
+
+@pytest.mark.parametrize("given", [None, ["git", "push"], "git push"])
+def test_a_call_that_cannot_be_read_is_no_request_and_passes_nobody(
+    given: object, client: Client, human: Human, office: CommandLine
+) -> None:
+    """It would be shown as something else than what runs."""
+    client.extra = {"CLAUDE_CODE_SESSION_ATTENDED": "0"}
+    with human.at_console():
+        assert client.tell(BASH, tool_input=given) == Heard(0, "")
+        assert client.tell("claude: PreToolUse auto", tool_input={"command": "ls"}).out == ""
+        answer = client.tell("claude: PreToolUse auto", tool_input=given).reply["hookSpecificOutput"]
+    assert (answer["permissionDecision"], "cannot be shown" in answer["permissionDecisionReason"]) == ("deny", True)
+    assert human.requests() == []
 
 
 @pytest.mark.parametrize(
