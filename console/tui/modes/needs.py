@@ -46,6 +46,11 @@ _WORDS_NAMED = 4
 """Words that differ between alike rows that their row names."""
 
 
+def _is_over(until: datetime, now: datetime) -> bool:
+    """Return whether what was put aside until a moment is due; also where the clock was set back meanwhile."""
+    return not timedelta() < until - now <= SNOOZE
+
+
 @dataclass
 class LinesWanted(TextualMessage):
     """The lines of a plan are not counted yet, as it is laid out in the reader now."""
@@ -353,7 +358,7 @@ class NeedsListing(Listing[ActionItem]):
 
     def is_any_due(self, now: datetime) -> bool:
         """Return whether an item was put aside long enough."""
-        return any(until <= now for until, _ in self._snoozed.values())
+        return any(_is_over(until, now) for until, _ in self._snoozed.values())
 
     def empty(self) -> tuple[Line, ...]:
         """See `Listing`; what was put aside is told."""
@@ -369,7 +374,7 @@ class NeedsListing(Listing[ActionItem]):
         present = {item.key: item for item in view.attention}
         for key, (until, basis) in list(self._snoozed.items()):
             item = present.get(key)
-            if item is None or until <= self.now or self.basis_of(item) != basis:
+            if item is None or _is_over(until, self.now) or self.basis_of(item) != basis:
                 del self._snoozed[key]
 
 
