@@ -72,6 +72,10 @@ class KeyActions:
             if action.is_here(context.mode):
                 screen.toast(f"{action.label.rstrip('…')}: {why}", severity="warning")
             return
+        # guard: held-key-acts-once
+        if action.writes and not action.asks and screen.frames.is_repeat:
+            screen.toast("A key that is held down counts once. Press it again.", severity="warning")
+            return
         self.warning = ""
         if action.deciding and screen.lists.front.chosen_from.disturbances.seconds_since() < GUARD:
             if not action.asks:

@@ -14,6 +14,7 @@ from team_console.console.tui.lists import Lists
 from team_console.console.tui.words import ScreenState
 from team_console.store.service.caller import Caller
 from team_console.store.views.rows import View
+from team_console.widgets.frames import Frames
 from textual.app import App
 
 
@@ -69,6 +70,10 @@ class OneScreen(Protocol):
     @property
     def is_mounted(self) -> bool:
         """Whether it has its widgets."""
+
+    @property
+    def frames(self) -> Frames:
+        """What the terminal held when the key under way was pressed."""
 
     @property
     def view(self) -> View | None:

@@ -48,10 +48,6 @@ def dismiss(screen: MainScreen, context: ActionContext) -> None:
 def _mark_read(screen: MainScreen, context: ActionContext, messages: Sequence[Message]) -> None:
     """Mark at once what was on the screen when the key was pressed; what was not stays, and that is said."""
     frames = screen.frames
-    # guard: held-key-marks-one-message
-    if frames.is_repeat:
-        screen.toast("A key that is held down counts once. Press it again.", severity="warning")
-        return
     frames.decide()
     # guard: nothing-read-that-was-never-shown
     seen = [message for message in messages if not _unseen_message(screen, message, frames.pressed)]
