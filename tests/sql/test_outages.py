@@ -76,7 +76,8 @@ def test_a_server_that_takes_no_writes_for_a_while_is_waited_for(own_server: Ser
     put(opened(home), make_message(1, to="architect"))
     name = home.rsplit("/", 1)[1]
     own_server.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-    caller.team.close()  # its sessions began before, and write
+    sessions = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    own_server.execute(sessions)  # they began before, and write
     assert arrival.look(caller) is None
     refused = refusal(arrival.end, caller)
     assert refused.code is Code.READ_ONLY

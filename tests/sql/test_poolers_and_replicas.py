@@ -1,9 +1,13 @@
-"""What stands between us and a server, or in its place: poolers, replicas that only read, limits of a role."""
+"""What stands between us and a server, or in its place: poolers, replicas that only read, limits of a role; and what
+outlives a session.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Iterator
+from contextlib import suppress
 
 import psycopg
 import pytest
@@ -14,6 +18,7 @@ from team_console.store.model.errors import Code, TeamError
 
 from tests.equipment.pooler import pooler
 from tests.equipment.postgresql import Server, empty_postgresql, fresh_database
+from tests.equipment.statements import execute
 from tests.equipment.teams import ids, make_message, put
 from tests.sql.conftest import SETTINGS, Open
 
@@ -116,3 +121,28 @@ def test_a_limit_on_statements_does_not_end_the_wait_for_the_lock(postgres: str,
     assert caught.value.code is Code.STORE_LOCKED
     with opened(postgres).transaction(actor="ceo", action="x", wait=1.0) as tx:
         assert tx.connection.scalar("SHOW statement_timeout") == "50ms"
+
+
+def test_a_server_with_no_connection_left_is_told_as_that(postgres: str, opened: Open) -> None:
+    create_database(postgres, SETTINGS)
+    name = f"full_{secrets.token_hex(4)}"
+    execute(postgres, f"CREATE ROLE {name} LOGIN CONNECTION LIMIT 0")
+    with pytest.raises(TeamError) as caught:
+        put(opened(postgres.replace("postgres@", f"{name}@")), make_message(1))
+    assert (caught.value.code, "max_connections" in caught.value.hint) == (Code.STORE_UNREADABLE, True)
+
+
+def test_columns_that_get_another_type_are_read_by_who_has_the_team_open(postgres: str, opened: Open) -> None:
+    """What a session has prepared is refused to its end: a look is not, and a write only once."""
+    create_database(postgres, SETTINGS)
+    looking, writing = opened(postgres), opened(postgres)
+    for number in range(7):
+        put(writing, make_message(number))
+        looking.snapshot()
+    change = "ALTER COLUMN retry_count TYPE bigint, ALTER COLUMN message_id TYPE varchar(80)"
+    execute(postgres, f"ALTER TABLE agent_message {change}")
+    assert len(ids(looking)) == 7
+    with suppress(TeamError):
+        put(writing, make_message(7, message_id="MSG-once"))
+    put(writing, make_message(8))
+    assert make_message(8).message_id in ids(looking)

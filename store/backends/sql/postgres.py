@@ -251,6 +251,8 @@ _GLANCE_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
 _FAILURES = (TeamError, OSError)
+_FULL = ("too many clients", "too many connections", "connection slots", "no more connections allowed")
+"""What a server says that has no connection left, or its pooler."""
 _LOST = ("08", "57P01", "57P02", "57P03", "28", "3D", "53300")
 _GLANCE = f"SELECT count(*), max(xmin::text::bigint), sum(xmin::text::bigint) FROM {MESSAGES}"
 
@@ -367,13 +369,16 @@ class PostgresTeam(SqlTeam):
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
-        """As `SqlTeam.connect`; after a refusal to write a new one: a session keeps the default that it began with."""
+        """As `SqlTeam.connect`; a new one after a refusal to write, since a session keeps the default that it began
+        with, and where tables were changed, since what is prepared in it is refused to its end.
+        """
         with super().connect() as connection:
             try:
                 yield connection
             except (psycopg.Error, TeamError) as error:
-                if getattr(error, "sqlstate", None) == _READ_ONLY or _is_read_only(error):
-                    # guard: read-only-connection-closed
+                state = getattr(error, "sqlstate", None) or getattr(error.__cause__, "sqlstate", None)
+                if state in (_READ_ONLY, *CHANGED):
+                    # guard: outlived-session-closed
                     connection.close()
                 raise
 
@@ -478,7 +483,8 @@ class PostgresTeam(SqlTeam):
         if is_lost(state):
             full = "It has as many connections as it takes (max_connections). End some, or try again."
             away = "Nothing is lost on the server. Check the network, and that it runs; then try again."
-            hint = full if state == "53300" else away
+            # Who is refused while connecting gets no SQLSTATE, only words.
+            hint = full if state == "53300" or any(part in words for part in _FULL) else away
             return TeamError(Code.STORE_UNREADABLE, f"{self.location}: {words}", hint)
         code, hint = _REFUSALS.get(str(state), (Code.STORE_FAILED, "Nothing was changed."))
         if _is_of_policy(error):
@@ -579,10 +585,6 @@ def _is_of_policy(error: Exception) -> bool:
     """Return whether row security refused the row: by its SQLSTATE alone it could be the want of a right, too."""
     # Diagnostics hold no code of their own for it, and the words are those of the server's language.
     return isinstance(error, psycopg.Error) and error.diag.source_function == "ExecWithCheckOptions"
-
-
-def _is_read_only(error: Exception) -> bool:
-    return isinstance(error, TeamError) and bool(error.facts.get(SERVER_READ_ONLY))
 
 
 async def _listen(conninfo: str) -> AsyncIterator[WatchHint]:

@@ -83,8 +83,8 @@ _INDEXES = {
     },
 }
 """Name of a table -> name of an index -> its columns."""
-CHANGED = ("42P01", "42703")
-"""SQLSTATE of a table or a column that is not there any more."""
+CHANGED = ("42P01", "42703", "0A000")
+"""SQLSTATE of a table or a column that is not there any more, and of a prepared statement that gave other types."""
 NO_RIGHT = "42501"
 """SQLSTATE of a refusal for want of a right."""
 HIDDEN = "this role may not read tables of team-console: settings, archives and the audit trail cannot be seen"

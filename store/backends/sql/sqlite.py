@@ -258,7 +258,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         """See `SqlTeam.looks_only`: a disk that has errors is made read-only under those who use it."""
         # guard: rights-asked-for-at-each-use
         may_write = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK | os.X_OK)
-        return self.read_only or not may_write
+        return self.read_only or (not may_write and os.path.exists(self.path))
 
     def take(self) -> Connection:
         """Return a new connection to the file that is there now."""

@@ -36,6 +36,13 @@ _TELLING_WORDS = (
 last are letters hidden in escapes."""
 
 
+def _literal(word: str, shape: Shape) -> str:
+    """Return a word as a statement has it, whatever a server takes a backslash for (`standard_conforming_strings`)."""
+    escaped = word.replace("\\", "\\\\")
+    # guard: backslash-is-itself
+    return f"E'{escaped}'" if shape.is_strict and escaped != word else f"'{word}'"
+
+
 def _literals(words: Sequence[str]) -> str:
     return ", ".join(f"'{word}'" for word in words)
 
@@ -58,7 +65,7 @@ def telling(shape: Shape) -> str:
         parts.append(f"{shape.kind} IN ({_literals(sorted(TELLING_KINDS))})")
     if "payload" in shape.types:
         find = "strpos" if shape.is_strict else "instr"
-        parts += [f"{find}({shape.payload}, '{word}') > 0" for word in _TELLING_WORDS]
+        parts += [f"{find}({shape.payload}, {_literal(word, shape)}) > 0" for word in _TELLING_WORDS]
     return f"({' OR '.join(parts) or '1 = 0'})"
 
 
