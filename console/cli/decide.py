@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -177,7 +177,6 @@ def do_ask(call: Call) -> int:
       team-console --as helper ask "Which database?" --option PostgreSQL --option SQLite --wait"""
     options = call.options
     questions = _questions(call)
-    _refuse_blank(questions)
     expires = call.team.clock() + timedelta(seconds=options.expires) if options.expires is not None else None
     asked = ask_question(call.caller, questions=questions, expires=expires, summary=options.summary)
     return _finish_asking(call, asked)
@@ -189,6 +188,8 @@ def _questions(call: Call) -> list[dict[str, Any]]:
         raise UsageError("give one QUESTION, or --questions JSON", 'team-console ask "Which one?" --option A')
     if options.questions is not None:
         return _listed(content(options.questions) or "")
+    if not options.question.strip():
+        raise TeamError(Code.INVALID_FIELD, "the question is empty", "Say what is asked.")
     return [
         {
             "question": options.question,
@@ -197,25 +198,6 @@ def _questions(call: Call) -> list[dict[str, Any]]:
             "multiSelect": options.several,
         }
     ]
-
-
-def _refuse_blank(questions: Sequence[Any]) -> None:
-    """Refuse what would reach the human without its words: readers leave out what they cannot read as an option.
-
-    Raises:
-        TeamError: `INVALID_FIELD`, with the question it is about.
-    """
-
-    def has(item: Any, key: str) -> bool:
-        return isinstance(item, Mapping) and isinstance(item.get(key), str) and bool(item[key].strip())
-
-    for number, item in enumerate(questions, start=1):
-        if not has(item, "question"):
-            raise TeamError(Code.INVALID_FIELD, f"question {number} is empty", "Say what is asked.")
-        options = item.get("options") or []
-        if not isinstance(options, list) or not all(has(option, "label") for option in options):
-            text = f"question {number}: an option without a label could not be chosen"
-            raise TeamError(Code.INVALID_FIELD, text, 'Give --option LABEL, or "options": [{"label": "A"}].')
 
 
 def _listed(text: str) -> list[dict[str, Any]]:

@@ -28,13 +28,13 @@ from team_console.store.backends.open import (
 )
 from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import ALL, USER, canonical, check_name, guess, is_name, refuse_case_twin
+from team_console.store.model.names import canonical, check_name, guess, is_name
 from team_console.store.model.safe import counted
 from team_console.store.service import members as service
 from team_console.store.service.migration import migrate, names_database, open_target
 from team_console.store.settings.editing import new_text, write_new_settings
 from team_console.store.settings.parsing import ROLES
-from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent
+from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent, TeamConfig
 from team_console.store.views.findings import key_findings, trail_findings
 
 # `demo`: a simulated team.
@@ -427,8 +427,7 @@ def with_lead(agents: list[Agent], lead: str) -> list[Agent]:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"{twice} is given twice", "Name every agent once.")
-    for name in (lead, *names):
-        refuse_case_twin(name, (ALL, USER, lead, *names), field="name")
+    service.refuse_case_twins([lead, *names], TeamConfig(lead=lead))
     mine = next((agent for agent in agents if agent.name == lead), Agent(name=lead, role="master"))
     return [mine, *(agent for agent in agents if agent.name != lead)]
 
