@@ -24,7 +24,7 @@ from team_console.store.service.writing import check_known
     arg("name", "the member that the agent is", metavar="NAME", source="agents"),
     flag("--hooks", "for a client whose hooks deliver its mail"),
 )
-def do_instructions(call: Call) -> int:
+def do_instructions(call: Call) -> None:
     """Print what the model of an agent must know to be NAME: who it is, and the commands it needs now. A client
     that has joined gets this text by itself; give it to any other.
 
@@ -39,7 +39,6 @@ def do_instructions(call: Call) -> int:
         call.json({"agent": name, "team": call.team.config().name, "instructions": text})
     else:
         call.write(text)
-    return 0
 
 
 # `hook`: one event of a client in, its answer or nothing out.

@@ -470,10 +470,9 @@ class Call(Output):
         """Say on standard error, while a verb waits, that its store is away or back."""
         self.note(f"team-console: {words}")
 
-    def finish(self, receipt: Receipt, lines: list[str]) -> int:
+    def finish(self, receipt: Receipt, lines: list[str]) -> None:
         """Print what a write action did: its JSON object, or `lines` and its warnings."""
         self.show(receipt.as_json(), *lines, warnings=receipt.told)
-        return 0
 
     def refuse_json(self, form: str) -> None:
         """Refuse `--json` beside another form of the result.

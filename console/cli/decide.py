@@ -84,7 +84,8 @@ def _finish_asking(call: Call, receipt: Receipt) -> int:
     keep either; the id is then said on standard error.
     """
     if call.options.wait is None:
-        return call.finish(receipt, [receipt.request_id or ""])
+        call.finish(receipt, [receipt.request_id or ""])
+        return 0
     from team_console.console.cli.waits import finish_wait  # asyncio: 20 ms, which a wait alone needs
 
     return finish_wait(call, receipt)
@@ -258,13 +259,13 @@ def do_approve(call: Call) -> int:
     return _each(call, _approve)
 
 
-def _approve(call: Call) -> int:
+def _approve(call: Call) -> None:
     options = call.options
     if options.dry_run:
         foreseen = foresee(call.snapshot(), request_id=options.request, agent_name=options.agent_name)
         result = {"success": True, "action": "approve", "dry_run": True, "request_id": options.request}
         call.show({**result, "notes": list(foreseen), "warnings": []}, *foreseen)
-        return 0
+        return
     receipt: Receipt = approve(
         call.decider,
         request_id=options.request,
@@ -277,7 +278,7 @@ def _approve(call: Call) -> int:
         mode=options.mode,
         updated=file_text(options.edited, what="--edited") if options.edited is not None else None,
     )
-    return call.finish(receipt, describe("approved", receipt))
+    call.finish(receipt, describe("approved", receipt))
 
 
 # `reject`: answers an open request with no, with the reason.
@@ -298,7 +299,7 @@ def do_reject(call: Call) -> int:
     return _each(call, _reject)
 
 
-def _reject(call: Call) -> int:
+def _reject(call: Call) -> None:
     options = call.options
     receipt = reject(
         call.decider,
@@ -308,10 +309,10 @@ def _reject(call: Call) -> int:
         seen=seen_by(call),
         remarks=_remarks(call),
     )
-    return call.finish(receipt, describe("rejected", receipt))
+    call.finish(receipt, describe("rejected", receipt))
 
 
-def _each(call: Call, decide_one: Callable[[Call], int]) -> int:
+def _each(call: Call, decide_one: Callable[[Call], None]) -> int:
     """Decide each request that is named, on its own; one that is refused keeps none of the others.
 
     Raises:
@@ -326,7 +327,7 @@ def _each(call: Call, decide_one: Callable[[Call], int]) -> int:
     for number, options.request in enumerate(named):
         options.seen = words[number] if words else None
         try:
-            status = max(status, decide_one(call))
+            decide_one(call)
         except TeamError as error:
             if len(named) == 1:
                 raise
@@ -347,7 +348,7 @@ def _each(call: Call, decide_one: Callable[[Call], int]) -> int:
     REMARK,
     SEEN,
 )
-def do_askback(call: Call) -> int:
+def do_askback(call: Call) -> None:
     """Ask the asker something about an open request without rejecting it: it stays open with its id and age, and
     whatever waits for the answer keeps waiting. The asker replies with: team-console answer REQUEST --content TEXT
 
@@ -358,7 +359,7 @@ def do_askback(call: Call) -> int:
     said, remarks = options.question or None, _remarks(call)
     question = Decision(options.request, None, said, remarks=remarks, asks_back=True, seen=seen_by(call))
     receipt = decide(call.decider, question)
-    return call.finish(receipt, describe("asked back about", receipt))
+    call.finish(receipt, describe("asked back about", receipt))
 
 
 def _remarks(call: Call) -> tuple[Remark, ...]:
@@ -395,7 +396,7 @@ def _remarks(call: Call) -> tuple[Remark, ...]:
     arg("--uses", "the most answers it gives", type=int, metavar="N"),
     flag("--yes", "start it; without --yes nothing is written"),
 )
-def do_grant(call: Call) -> int:
+def do_grant(call: Call) -> None:
     """Answer a permission that is asked again as you decided it: exactly the inputs of these approved
     permissions, for their agent, tool and folder, until the grant ends. Without --yes the grant is only shown,
     with what it would have answered of your own decisions. It never starts if it contradicts a rejection of
@@ -412,13 +413,12 @@ def do_grant(call: Call) -> int:
         given = receipt.request_id
         end = f"in force: {given}; end it with: team-console grants recall {given}"
         call.show({**receipt.as_json(), "grant_id": given, **facts}, trial.scope.words, trial.words, end)
-        return 0
+        return
     dry = {"success": True, "action": "grant", "dry_run": True, "warnings": []}
     call.show({**dry, **facts}, trial.scope.words, trial.words)
     if not call.as_json:
         refuse_contradiction(trial)
         call.say("nothing is in force: add --yes, with --for AGE or --uses N")
-    return 0
 
 
 def _age(given: str | None) -> timedelta | None:
@@ -439,7 +439,7 @@ def _age(given: str | None) -> timedelta | None:
     arg("what", "end one now; its answers stay valid", nargs="?", choices=["recall"]),
     arg("id", "the id of the grant", nargs="?", metavar="ID"),
 )
-def do_grants(call: Call) -> int:
+def do_grants(call: Call) -> None:
     """List the grants, or recall one.
 
     Examples:
@@ -449,7 +449,8 @@ def do_grants(call: Call) -> int:
     if (options.what is None) is not (options.id is None):
         raise UsageError("recall needs the id of a grant", "team-console grants recall ID")
     if options.id is not None:
-        return call.finish(recall_grant(call.decider, options.id), [f"recalled: {options.id}"])
+        call.finish(recall_grant(call.decider, options.id), [f"recalled: {options.id}"])
+        return
     snapshot = call.snapshot()
     listed, lines = [], []
     for one in all_grants(snapshot):
@@ -463,7 +464,6 @@ def do_grants(call: Call) -> int:
         print_list(call, {"grants": listed}, snapshot)
     else:
         call.say(*lines or ("no grants",))
-    return 0
 
 
 # `answer`: chooses options of a question, or answers a clarification or an escalation in words.
@@ -477,7 +477,7 @@ def do_grants(call: Call) -> int:
     arg("--content", "an answer in words; - reads standard input", metavar="TEXT|-"),
     SEEN,
 )
-def do_answer(call: Call) -> int:
+def do_answer(call: Call) -> None:
     """Answer an open question: choose its options by label or number, or use your own words. With several questions
     name each by its header or its number. A clarification, an escalation or a question back about your own
     request is answered in words, with --content.
@@ -501,7 +501,7 @@ def do_answer(call: Call) -> int:
         content=words or None,
         seen=seen_by(call, question),
     )
-    return call.finish(receipt, describe("answered", receipt))
+    call.finish(receipt, describe("answered", receipt))
 
 
 # `withdraw`: an asker takes back an open request of its own.
@@ -511,7 +511,7 @@ def do_answer(call: Call) -> int:
     REQUEST,
     arg("--reason", "why it needs no answer any more", default="", metavar="TEXT"),
 )
-def do_withdraw(call: Call) -> int:
+def do_withdraw(call: Call) -> None:
     """Take back an open request of --as NAME: it needs no answer any more, and none decides it from now on. If
     nobody has received it yet, it is recalled, too.
 
@@ -520,7 +520,7 @@ def do_withdraw(call: Call) -> int:
     """
     receipt = withdraw(call.caller, request_id=call.options.request, reason=call.options.reason)
     word = "was withdrawn before, nothing written:" if receipt.repeated else "withdrawn:"
-    return call.finish(receipt, [f"{word} {receipt.request_id}"])
+    call.finish(receipt, [f"{word} {receipt.request_id}"])
 
 
 # `shutdown`: asks agents to stop; with `--all` one after the other, each answer awaited.

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     ),
     arg("--by", "only decisions of this member", metavar="NAME"),
 )
-def do_decisions(call: Call) -> int:
+def do_decisions(call: Call) -> None:
     """List every decision, newest first, from the archives and the audit log; the queue is not needed. AT is local
     time. PROOF is signed (by the key of the human), by grant, recorded (the audit log has it, and its chain is
     intact), unverified (team-console did not write it) or not known. --json, --csv and --md have everything: words,
@@ -67,10 +67,10 @@ def do_decisions(call: Call) -> int:
         ledger = replace(ledger, decisions=tuple(item for item in ledger.decisions if item.by == options.by))
     if call.as_json:
         print_list(call, ledger_json(ledger), snapshot, ledger.problems)
-        return 0
+        return
     if options.md:
         call.write("\n".join(markdown(ledger, call.team.config().name)))
-        return 0
+        return
     if options.csv:
         print_csv(call, DECISION_FIELDS, map(decision_row, ledger.decisions))
     elif ledger.decisions:
@@ -79,7 +79,6 @@ def do_decisions(call: Call) -> int:
     else:
         call.say("no decisions")
     call.warn([problem.sentence for problem in ledger.problems])
-    return 0
 
 
 def _decisions_cells(decision: DecidedRequest) -> Cells:
@@ -171,7 +170,7 @@ _LONGEST_WAITS = 3
         default="12h",
     )
 )
-def do_digest(call: Call) -> int:
+def do_digest(call: Call) -> None:
     """Show what happened since a time: what was asked, decided (and by whom), withdrawn, answered elsewhere, done,
     failed and written, who stopped or declined to, and what waits now. Times are local.
 
@@ -182,7 +181,7 @@ def do_digest(call: Call) -> int:
     found = digest_of_team(call.team, view_of_team(call.team, snapshot, me=call.looker(snapshot)), since)
     if call.as_json:
         print_list(call, digest_json(found), snapshot)
-        return 0
+        return
     call.say(f"since {local_time(found.since, 'minutes')}: {counted(len(found.happened), 'thing')} happened")
     for group in DigestGroup:
         items = found.of(group)
@@ -201,4 +200,3 @@ def do_digest(call: Call) -> int:
         call.say(f"agents waited for a human {age_words(found.blocked[''].total)} in all{usual}: {most}")
     call.say(f"not known: {'; '.join(found.unknown)}")
     call.warn(doubts(call, snapshot))
-    return 0

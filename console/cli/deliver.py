@@ -19,7 +19,7 @@ from team_console.store.service.router import deliver, deliver_loop
     arg("--to", "serve only these agents (one pass)", action="append", metavar="NAME[,NAME]", source="agents"),
     seconds("--timeout", "the time limit of every command, instead of its own", DAY),
 )
-def do_deliver(call: Call) -> int:
+def do_deliver(call: Call) -> None:
     """Push every due message to its agent: to the command in its settings, else into its inbox file. A failed
     message is tried again after 30, 60 and 120 seconds, then kept as failed. The human and the lead get nothing
     pushed unless they have a command. Agents that use 'receive' need no router.
@@ -40,10 +40,10 @@ def do_deliver(call: Call) -> int:
         _show(call, done)
         for left in done.skipped if not call.as_json else ():
             call.say(f"skipped: {left.message.message_id} -> {left.recipient}: {left.error}")
-        return 0
+        return
     if only is not None:
         raise UsageError("--to is for one pass", "Leave out --loop or --to.")
-    return _loop(call)
+    _loop(call)
 
 
 def _only(given: list[str] | None) -> list[str] | None:
@@ -60,7 +60,7 @@ def _only(given: list[str] | None) -> list[str] | None:
     return names
 
 
-def _loop(call: Call) -> int:
+def _loop(call: Call) -> None:
     stop = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, lambda number, frame: stop.set())
@@ -74,7 +74,6 @@ def _loop(call: Call) -> int:
         call.note(f"waiting: {error.message} ({error.code})")
 
     deliver_loop(call.caller, stop=stop, limit=call.options.timeout, report=report, trouble=trouble)
-    return 0
 
 
 def _show(call: Call, done: Delivered) -> None:

@@ -24,7 +24,7 @@ _DEAD = ("failed", "expired")
 
 
 @verb(flag("--failed", "only dead letters: no more tries will be made"))
-def do_failures(call: Call) -> int:
+def do_failures(call: Call) -> None:
     """List messages that failed, expired, or wait for another try. Then: team-console retry, redirect, discard or
     recall.
 
@@ -40,7 +40,6 @@ def do_failures(call: Call) -> int:
     listed = {"failures": [as_json(message) for message in messages], "count": len(messages)}
     rows = [_cells(message, snapshot.taken_at) for message in messages]
     print_rows(call, listed, snapshot, rows, "no failed deliveries")
-    return 0
 
 
 def as_json(message: Message) -> dict[str, Any]:
@@ -89,10 +88,10 @@ def _remedy(action: Remedy, word: str, description: str, example: str, *argument
     ids.
     """
 
-    def run(call: Call) -> int:
+    def run(call: Call) -> None:
         names = [one.names.strip("-") for one in arguments]
         receipt = treat(call.caller, action, call.options.ids, **{n: getattr(call.options, n) for n in names})
-        return finish_records(call, receipt, word)
+        finish_records(call, receipt, word)
 
     run.__doc__ = f"{description}\n\nExamples:\n  {example}"
     return verb(_IDS, *arguments)(run)
@@ -141,7 +140,7 @@ do_recall = _remedy(
     flag("--yes", "do not ask before archives are deleted"),
     flag("--dry-run", "show what would be removed, write nothing"),
 )
-def do_clear(call: Call) -> int:
+def do_clear(call: Call) -> None:
     """Archive and remove messages that were delivered, read, failed, expired or recalled --older-than-days ago or
     earlier. Messages that still wait, or that an open request depends on, stay.
 
@@ -150,7 +149,8 @@ def do_clear(call: Call) -> int:
     options = call.options
     call.tell_stranger()
     if options.dry_run:
-        return _clear_show(call, clearing_forecast(call.caller, older_than_days=options.older_than_days), dry_run=True)
+        _clear_show(call, clearing_forecast(call.caller, older_than_days=options.older_than_days), dry_run=True)
+        return
     if options.archives and not options.yes:
         days = call.team.config().delete_archived_after_days
         call.note(f"archived messages older than {days} days will be deleted for good")
@@ -158,10 +158,10 @@ def do_clear(call: Call) -> int:
             text = "deleting archives was not confirmed; nothing was written"
             raise TeamError(Code.NOT_PERMITTED, text, "Add --yes.")
     cleared = clear(call.caller, older_than_days=options.older_than_days, delete_archived=options.archives)
-    return _clear_show(call, cleared, dry_run=False)
+    _clear_show(call, cleared, dry_run=False)
 
 
-def _clear_show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
+def _clear_show(call: Call, cleared: Cleared, *, dry_run: bool) -> None:
     statuses = ", ".join(f"{number:,} {status}" for status, number in cleared.statuses.items())
     verb = "would leave" if dry_run else "left"
     lines = [f"{counted(cleared.deleted, 'message')} {verb} the queue" + (f": {statuses}" if statuses else "")]
@@ -183,4 +183,3 @@ def _clear_show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
         **cleared.refused_json,
     }
     call.show(done, *lines)
-    return 0

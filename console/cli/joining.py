@@ -84,8 +84,10 @@ def do_join(call: Call) -> int:
         if options.client is None:
             hint = f"For example: team-console join {shlex.quote(options.name)} --for claude, which makes one."
             raise TeamError(Code.TEAM_NOT_FOUND, f"no team in {folder} or above it", hint)
-        return _join_new_team(call, folder, write=write)
-    return _finish(call, _join(call, folder, write=write))
+        _join_new_team(call, folder, write=write)
+    else:
+        _finish(call, _join(call, folder, write=write))
+    return 0
 
 
 def _join(call: Call, folder: Path, *, write: bool, location: str | None = None) -> Joined:
@@ -125,7 +127,7 @@ def _has_team(call: Call, folder: Path) -> bool:
     return found is not None
 
 
-def _join_new_team(call: Call, project: Path, *, write: bool) -> int:
+def _join_new_team(call: Call, project: Path, *, write: bool) -> None:
     """Make the project's own team, and let a member join it; one that is only shown is made elsewhere, and goes."""
     place = project / OWN_FOLDER
     if write:
@@ -139,12 +141,13 @@ def _join_new_team(call: Call, project: Path, *, write: bool) -> int:
             if is_new:
                 shutil.rmtree(place, ignore_errors=True)  # made a moment ago, and nobody is in it
             raise
-        return _finish(call, done, _words_of_team(call, name, place, ""))
+        _finish(call, done, _words_of_team(call, name, place, ""))
+        return
     with TemporaryDirectory() as elsewhere:
         call.options.team = elsewhere
         name = make_team(Path(elsewhere), project)
         done = _join(call, project, write=False, location=str(place))
-        return _finish(call, done, _words_of_team(call, name, place, "would be "))
+        _finish(call, done, _words_of_team(call, name, place, "would be "))
 
 
 def _words_of_team(call: Call, name: str, place: Path, would: str) -> list[str]:
@@ -171,7 +174,8 @@ def _join_all(call: Call, *, write: bool) -> int:
     if unknown:
         text = f"no session {unknown[0]} runs here"
         raise UsageError(text, "team-console join --all --print lists those that run.")
-    return _finish(call, join_all(call.caller, sessions, chosen, write=write))
+    _finish(call, join_all(call.caller, sessions, chosen, write=write))
+    return 0
 
 
 def _chosen(call: Call, sessions: list[Running]) -> list[str] | None:
@@ -195,7 +199,7 @@ def _chosen(call: Call, sessions: list[Running]) -> list[str] | None:
     FOLDER,
     SHOW,
 )
-def do_leave(call: Call) -> int:
+def do_leave(call: Call) -> None:
     """Undo 'team-console join NAME': remove what it put into the settings of clients, in the project and in your own,
     and the member if join added it. Other entries, messages and archives stay.
 
@@ -208,13 +212,13 @@ def do_leave(call: Call) -> int:
     if options.every is (options.name is not None):
         raise UsageError("leave takes a NAME or --all", "For example: team-console leave helper")
     name = EACH if options.every else options.name
-    return _finish(call, leave(call.caller, name, project=project, write=write))
+    _finish(call, leave(call.caller, name, project=project, write=write))
 
 
 # What a join or leave did, for people in a few lines, or as JSON.
 
 
-def _finish(call: Call, done: Joined, made: Sequence[str] = ()) -> int:
+def _finish(call: Call, done: Joined, made: Sequence[str] = ()) -> None:
     """Print what was joined or left; return the exit status.
 
     Args:
@@ -232,7 +236,6 @@ def _finish(call: Call, done: Joined, made: Sequence[str] = ()) -> int:
     facts = {"agent": done.name, "member_changed": done.member, "files": files, "notes": [*made, *done.notes]}
     lines += _within_terminal(done.notes)
     call.show({"success": True, "action": done.action, **facts, "written": done.written}, *lines)
-    return 0
 
 
 def _within_terminal(sentences: Sequence[str]) -> list[str]:

@@ -78,7 +78,7 @@ FIND = arg(
     arg("--kind", "only this kind", choices=[str(kind) for kind in RequestKind]),
     FIND,
 )
-def do_requests(call: Call) -> int:
+def do_requests(call: Call) -> None:
     """List the requests: who asked whom, how long ago, the answer.
 
     Examples:
@@ -102,7 +102,6 @@ def do_requests(call: Call) -> int:
     if any(problem.code == FOREIGN_TEAM for problem in snapshot.problems):
         nothing = f"{nothing} that can be answered here; what its agents ask is in: inbox {snapshot.config.lead}"
     print_rows(call, listed, snapshot, [_request_cells(row, now) for row in rows], nothing)
-    return 0
 
 
 def _asked_for(call: Call) -> Query:
@@ -138,7 +137,7 @@ def _request_cells(row: RequestRow, now: datetime) -> Cells:
 
 
 @verb(flag("--send", "send the complete roster to every resident"))
-def do_roster(call: Call) -> int:
+def do_roster(call: Call) -> None:
     """List the agents: role, state, unread messages, last seen.
 
     Examples:
@@ -148,12 +147,12 @@ def do_roster(call: Call) -> int:
 
         receipt = send_roster(call.caller)
         went_to = ", ".join(message.recipients[0] for message in receipt.messages)
-        return call.finish(receipt, [f"the complete roster went to {went_to}"])
+        call.finish(receipt, [f"the complete roster went to {went_to}"])
+        return
     view = view_now(call)
     rows = [_roster_cells(row, view) for row in view.roster]
     nothing = "no agents: the settings name none, and none has written yet"
     print_rows(call, roster_json(view), view.snapshot, rows, nothing)
-    return 0
 
 
 def _roster_cells(row: RosterRow, view: View) -> Cells:
@@ -276,7 +275,7 @@ def _print_needs(call: Call, view: View, truth: StoreStatus) -> None:
     flag("--unread", "only messages it has not read"),
     flag("--unanswered", "only messages it has read and not answered"),
 )
-def do_inbox(call: Call) -> int:
+def do_inbox(call: Call) -> None:
     """List an agent's messages without changing them.
 
     Examples:
@@ -316,7 +315,6 @@ def do_inbox(call: Call) -> int:
     if more:
         take = f"team-console receive --agent {agent} --delivered"
         call.note(f"and {counted(more, 'message')} delivered earlier and not acknowledged; take them with: {take}")
-    return 0
 
 
 # `history`: archived and live messages, as log lines (seed 001), JSON or CSV.
@@ -330,7 +328,7 @@ def do_inbox(call: Call) -> int:
     FIND,
     arg("--format", "default: log, or json with --json", choices=("log", "json", "csv")),
 )
-def do_history(call: Call) -> int:
+def do_history(call: Call) -> None:
     """Print archived and live messages, oldest first, each once. With an agent, log lines say OUTGOING or
     INCOMING from its point of view; without one they name both ends. JSON has the records as they are stored. Log
     lines, and --since without a zone, are in local time; JSON and CSV name the zone. TZ=UTC gives UTC.
@@ -355,7 +353,6 @@ def do_history(call: Call) -> int:
     if is_empty and not problems:
         _warn_of_unknown_names(call, snapshot)
     call.warn(doubts(call, snapshot))
-    return 0
 
 
 def _print_history(call: Call, snapshot: Snapshot, query: Query, form: str) -> tuple[bool, list[Problem]]:

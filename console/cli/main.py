@@ -244,8 +244,6 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _dispatch(argv: Sequence[str], call: Call) -> int:
-    if list(argv) == ["--version"]:  # asked for by scripts that look whether we are there
-        return _say_version(call)
     for word in argv:  # in a message lone surrogates would end up that no other reader accepts
         if not word.isascii() and any("\ud800" <= item <= "\udfff" for item in word):
             text = f"argument {word!r} is not text in the encoding of this terminal"
@@ -257,7 +255,8 @@ def _dispatch(argv: Sequence[str], call: Call) -> int:
     verb = find_verb(name) if name is not None else None
     call.options = parser_for(verb).parse_args(rest)
     if call.options.version:
-        return _say_version(call)
+        call.say(f"team-console {__version__}")
+        return 0
     try:
         if verb is None:
             from team_console.console.cli.bare import run_bare as open_console  # 10 ms: what reads ahead of the screen
@@ -271,11 +270,6 @@ def _dispatch(argv: Sequence[str], call: Call) -> int:
 def _options(argv: Sequence[str]) -> Sequence[str]:
     """Return words that can be options: nothing behind `--` is one."""
     return argv[: argv.index("--")] if "--" in argv else argv
-
-
-def _say_version(call: Call) -> int:
-    call.say(f"team-console {__version__}")
-    return 0
 
 
 def _refusal(error: Exception) -> TeamError | None:

@@ -45,7 +45,7 @@ _WIDEST = 100
         ),
     ),
 )
-def do_show(call: Call) -> int:
+def do_show(call: Call) -> None:
     """Show a whole message or request as the console does: its text, its answers, the versions of a plan, its delivery
     to each recipient, and every message of its thread, archived ones too. Nothing is marked or changed. For an
     open request it prints a code; 'approve REQUEST --seen CODE' is refused if the request changed since.
@@ -66,7 +66,6 @@ def do_show(call: Call) -> int:
         _show(call, thread, view)
     call.warn([problem.message for problem in snapshot.problems if problem.code == KEPT_PRIVATE])
     call.warn(doubts(call, snapshot))
-    return 0
 
 
 def _thread(call: Call, snapshot: Snapshot) -> tuple[Thread, View]:

@@ -37,7 +37,7 @@ _PRIORITIES = ("critical", "high", "medium", "low", "urgent")
     arg("--reason", "with --template delayed: why it cannot begin at once", metavar="TEXT"),
     arg("--expected", "with --template delayed: when it begins", metavar="WHEN"),
 )
-def do_send(call: Call) -> int:
+def do_send(call: Call) -> None:
     """Send a message, one delivery per recipient.
 
     Examples:
@@ -65,7 +65,7 @@ def do_send(call: Call) -> int:
         in_reply_to=options.in_reply_to,
     )
     word = "already there, nothing written:" if receipt.repeated else "written:"
-    return finish_records(call, receipt, word)
+    finish_records(call, receipt, word)
 
 
 def _filled(call: Call) -> tuple[str | None, str | None]:
@@ -87,13 +87,13 @@ def _filled(call: Call) -> tuple[str | None, str | None]:
     )
 
 
-def finish_records(call: Call, receipt: Receipt, word: str) -> int:
+def finish_records(call: Call, receipt: Receipt, word: str) -> None:
     """Print what a verb did to each record, in a word; the exit status."""
     lines = [
         f"{word} {message.message_id} {message.sender} -> {', '.join(message.recipients)} ({message.type})"
         for message in receipt.messages
     ]
-    return call.finish(receipt, lines)
+    call.finish(receipt, lines)
 
 
 def payload_of(text: str | None) -> dict[str, Any] | None:
@@ -120,7 +120,7 @@ def payload_of(text: str | None) -> dict[str, Any] | None:
     flag("--yes", "do not ask"),
     flag("--dry-run", "show who would get it, write nothing"),
 )
-def do_broadcast(call: Call) -> int:
+def do_broadcast(call: Call) -> None:
     """Send one message to every member but the sender. It shows first who will get it; at a terminal it asks before
     anything is written, in a script it writes at once. Use it for what everybody must see: start and end of a
     project, blocking problems, changes to the team, alarms. For one agent use send.
@@ -136,7 +136,7 @@ def do_broadcast(call: Call) -> int:
     if options.dry_run:
         foreseen = {"success": True, "action": "broadcast", "dry_run": True, **asdict(shown)}
         call.show(foreseen, sentence, warnings=shown.warnings)
-        return 0
+        return
     call.note(sentence)
     if is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-" and not options.yes:
         call.warn(shown.warnings)
@@ -144,7 +144,7 @@ def do_broadcast(call: Call) -> int:
             text = "broadcast not confirmed; nothing was written"
             raise TeamError(Code.NOT_PERMITTED, text, "Add --yes to skip this.")
     receipt = broadcast(call.caller, summary=options.summary, content=text)
-    return finish_records(call, receipt, "written:")
+    finish_records(call, receipt, "written:")
 
 
 def confirmed(question: str) -> bool:
@@ -252,7 +252,7 @@ def _name_delivered(call: Call, received: Received) -> None:
     arg("ids", "message ids; all are acknowledged or none", nargs="+", metavar="ID", source="held"),
     arg("--token", "the lease's token; refuse if the message was handed out again since", metavar="TOKEN"),
 )
-def do_ack(call: Call) -> int:
+def do_ack(call: Call) -> None:
     """Acknowledge delivered or claimed messages as read.
 
     Examples:
@@ -261,4 +261,4 @@ def do_ack(call: Call) -> int:
 
     receipt = acknowledge(call.caller, ids=call.options.ids, token=call.options.token)
     word = "already read:" if receipt.repeated else "read:"
-    return finish_records(call, receipt, word)
+    finish_records(call, receipt, word)

@@ -96,7 +96,7 @@ LEAD = "ceo"
         metavar="NAME[:ROLE][:plan]",
     ),
 )
-def do_init(call: Call) -> int:
+def do_init(call: Call) -> None:
     """Make a team at LOCATION: a folder (made if it is not there), PATH.db, or postgresql://USER@HOST/DATABASE.
     Default: the location of -t or TEAM_CONSOLE_TEAM, else the current folder. A queue, or a table of messages,
     that is there already is kept. You are the lead, `ceo` unless --lead names you.
@@ -119,7 +119,6 @@ def do_init(call: Call) -> int:
         f"made team {name} in {shown}: {lead} leads {', '.join(members[1:]) or 'nobody yet'}",
         f"open it with: team-console{'' if _is_found_from_here(shown) else f' -t {shown}'}",
     )
-    return 0
 
 
 def _is_found_from_here(location: str) -> bool:
@@ -235,7 +234,7 @@ _EVERYBODY = "all"
     arg("--may-send", "which kinds it may send", metavar="KIND[,KIND]|all"),
     arg("--ask-for", ASK_HELP, metavar="RULE|none|team", action="append"),
 )
-def do_member(call: Call) -> int:
+def do_member(call: Call) -> None:
     """Add, change, remove or list the members in the team's settings. Comments and style of the file stay.
 
     Examples:
@@ -245,21 +244,24 @@ def do_member(call: Call) -> int:
     what, words = call.options.what, call.options.members
     if what == "list":
         _refuse_fields(_fields(call), what)
-        return _list(call, words)
+        _list(call, words)
+        return
     if not words:
         raise UsageError(f"member {what}: nobody is named", f"Name members: team-console member {what} NAME")
     fields = _fields(call)
     if what == "remove":
         _refuse_fields(fields, what)
-        return _finish(call, service.remove_members(call.caller, words), "removed")
+        _finish(call, service.remove_members(call.caller, words), "removed")
+        return
     agents = [parse_agent(word, field="member") for word in words]
     if what == "add":
-        return _finish(call, service.add_members(call.caller, [replace(agent, **fields) for agent in agents]), "added")
+        _finish(call, service.add_members(call.caller, [replace(agent, **fields) for agent in agents]), "added")
+        return
     if len(words) > 1:
         raise UsageError("member set changes one member at a time", "Name one.")
     name = agents[0].name
     done = service.set_member(call.caller, name, {**_spoken(words[0], agents[0]), **fields})
-    return _finish(call, done, "set")
+    _finish(call, done, "set")
 
 
 def _fields(call: Call) -> dict[str, Any]:
@@ -297,7 +299,7 @@ def _refuse_fields(fields: dict[str, Any], what: str) -> None:
         raise UsageError(f"member {what} takes no {option}", "Leave it out.")
 
 
-def _finish(call: Call, done: Any, word: str) -> int:
+def _finish(call: Call, done: Any, word: str) -> None:
     """Print a change."""
     warnings = [*done.warnings, *(notice.message for notice in done.notices)]
     members = [member_json(agent) for agent in done.members]
@@ -306,7 +308,6 @@ def _finish(call: Call, done: Any, word: str) -> int:
         *(f"{word}: {each.name} ({_role_words(each)})" for each in done.members),
         warnings=warnings,
     )
-    return 0
 
 
 def _role_words(agent: Agent) -> str:
@@ -314,19 +315,18 @@ def _role_words(agent: Agent) -> str:
     return f"{agent.role}, plans first" if agent.plan_mode_required else agent.role
 
 
-def _list(call: Call, names: Sequence[str]) -> int:
+def _list(call: Call, names: Sequence[str]) -> None:
     """The members as the settings name them, or those of them that are named; what became of them shows in `roster`."""
     config = call.team.config()
     agents = [service.member_in_settings(config, name) for name in names] or list(config.agents.values())
     if call.as_json:
         members = [member_json(agent) for agent in agents]
         call.json({"team": config.name, "lead": config.lead, "declared": config.declared, "members": members})
-        return 0
+        return
     if not config.agents:
         call.say("the settings name no members: whoever writes and is written to is one")
-        return 0
+        return
     print_table(call, [_cells(agent) for agent in agents])
-    return 0
 
 
 def _cells(agent: Agent) -> Cells:
@@ -353,7 +353,7 @@ _FORMS = "a folder, PATH.db or postgresql://..."
     arg("source", f"the team to copy: {_FORMS}", metavar="FROM", source="files"),
     arg("target", f"where to: {_FORMS}", metavar="TO", source="files"),
 )
-def do_migrate(call: Call) -> int:
+def do_migrate(call: Call) -> None:
     """Copy queue, archives, attachments and audit log of the team FROM to TO, which is made if it is not there. Only
     missing records are copied, so run it again after an interruption, or to copy the rest before you switch. FROM
     is only read. Stop its writers first, then let everybody use TO.
@@ -377,7 +377,7 @@ def do_migrate(call: Call) -> int:
             done = migrate(source, target, actor=actor, progress=progress, found=found)
     if call.as_json:
         call.json({"success": True, "action": "migrate", "location": place, **asdict(done)})
-        return 0
+        return
     copied = (
         counted(done.live, "message"),
         counted(done.archived, "archive entry"),
@@ -391,7 +391,6 @@ def do_migrate(call: Call) -> int:
         number = f"{len(done.differing):,}"
         call.note(f"left alone, because the target has another state of them: {number} ({names}, ...)")
     call.warn(done.warnings)
-    return 0
 
 
 # Members as words of the command line: `NAME[:ROLE][:plan]` in, rows for people and programs out.

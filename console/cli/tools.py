@@ -254,7 +254,7 @@ PORT = 8765
     arg("--port", f"where to listen ({PORT}); 0 for a free one", type=int, default=PORT, metavar="N"),
     flag("--write", "let everybody who has the address decide and write"),
 )
-def do_serve(call: Call) -> int:
+def do_serve(call: Call) -> None:
     """Show the console in a browser on this machine, read-only unless --write is given. The printed address has a
     token, new at each start; without it every request is answered with 403. From another machine:
     ssh -L 8765:127.0.0.1:8765 HOST, then open the same address there. It needs the extra `serve`; without it the
@@ -294,7 +294,6 @@ def do_serve(call: Call) -> int:
         )
     call.flush()
     server.run()
-    return 0
 
 
 # `config`: where the user's own settings are, what holds now, and what is wrong with them.
@@ -352,7 +351,7 @@ def do_config(call: Call) -> int:
         source="topics",
     )
 )
-def do_help(call: Call) -> int:
+def do_help(call: Call) -> None:
     """Explain a verb, or print a part of the reference.
 
     Examples:
@@ -377,7 +376,6 @@ def do_help(call: Call) -> int:
         _print_tables(call, _TABLES[topic])
     else:
         call.write(parser_for(find_verb(topic)).format_help().rstrip("\n"))
-    return 0
 
 
 _TAKES_NAME = ("settings", "json")
@@ -444,7 +442,7 @@ _SCRIPT_PLACES = {
     arg("shell", "the shell", choices=tuple(_SCRIPT_PLACES)),
     flag("--install", "write it to where the shell looks for it"),
 )
-def do_completions(call: Call) -> int:
+def do_completions(call: Call) -> None:
     """Print a completion script, or install it for your user.
 
     Examples:
@@ -454,7 +452,7 @@ def do_completions(call: Call) -> int:
     text = SCRIPTS[call.options.shell]
     if not call.options.install:
         call.write(text.rstrip("\n"))
-        return 0
+        return
     if call.options.read_only:
         raise TeamError(Code.READ_ONLY, "--install writes a file", "Leave --read-only out.")
     path = _script_path(call.options.shell)
@@ -465,7 +463,6 @@ def do_completions(call: Call) -> int:
         shown = safe_line(f"{path}: {error.strerror}", 1000)
         raise TeamError(Code.STORE_FAILED, shown, "Print the script and put it where you want it.") from None
     call.say(f"written: {path}; new shells have it")
-    return 0
 
 
 def _script_path(shell: str) -> Path:

@@ -41,7 +41,7 @@ def watched(team: Team, *, whole: bool = False) -> Snapshot:
 
 
 @verb(seconds("--for", "stop after this long", zero=True, dest="seconds"))
-def do_watch(call: Call) -> int:
+def do_watch(call: Call) -> None:
     """Print one line per change, in local time (one JSON object per line with --json, in UTC). Nothing is written.
 
     Examples:
@@ -70,7 +70,6 @@ def do_watch(call: Call) -> int:
     from team_console.store.service.waiting import until  # 5 ms, which no other look needs
 
     until(team, look, timeout=call.options.seconds)
-    return 0
 
 
 # What changed between two looks at a team, one plain line or one JSON object each.
