@@ -8,6 +8,8 @@ from typing import Generic, TypeVar
 RowT = TypeVar("RowT")
 
 _NEVER = float("-inf")
+JUST = 0.7
+"""Seconds within which nobody has seen yet that rows moved."""
 
 
 class Disturbances(Generic[RowT]):
@@ -20,7 +22,7 @@ class Disturbances(Generic[RowT]):
     def __init__(self, basis: Callable[[RowT], object], clock: Callable[[], float]) -> None:
         """Begin undisturbed; `basis` returns the part of a row that a human decides on."""
         self._basis, self._clock = basis, clock
-        self._at = _NEVER
+        self._at = self._moved_at = _NEVER
         self._lost: RowT | None = None
         self.leaving: frozenset[str] = frozenset()
 
@@ -33,6 +35,16 @@ class Disturbances(Generic[RowT]):
         self._at = self._clock()
         if lost is not None:
             self._lost = lost
+
+    def note_move(self) -> None:
+        """Note that rows in sight are at other places."""
+        self._moved_at = self._clock()
+
+    def note_click(self) -> None:
+        """Note that a row was clicked on: just after rows moved it may be another one than was meant."""
+        # guard: click-on-a-row-that-moved
+        if self._clock() - self._moved_at < JUST:
+            self.note()
 
     def says_other(self, old: RowT | None, row: RowT | None) -> bool:
         """Return whether the row under the cursor says other than the one that was there."""

@@ -181,7 +181,7 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
 
         The cursor follows its key; when that is gone it stays at the same place of the list.
         """
-        had, old, at_top = self.cursor_key, self.cursor_row, self.scroll_offset.y == 0
+        had, old, at_top, in_sight = self.cursor_key, self.cursor_row, self.scroll_offset.y == 0, self._in_sight()
         line = self._places.top(self._cursor) - self.scroll_offset.y
         if rows is not self.rows:
             self.rows, self._index = rows, None
@@ -200,11 +200,19 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
             self._scroll_rows(self._places.top(self._cursor) - line)
         self._show_cursor()
         self.refresh()
+        if in_sight and in_sight != self._in_sight():
+            self.disturbances.note_move()
         is_another = self.cursor_key != had or self.disturbances.says_other(old, self.cursor_row)
         if not self.disturbances.excuses(lambda key: self._find(key) is not None) and had is not None and is_another:
             self.disturbances.note(old)
         if is_another or self.cursor_row != old:
             self.post_message(self.Moved(self, self.cursor_key, by_user=False))
+
+    def _in_sight(self) -> list[str]:
+        """Return the key of the row at each line that is in sight."""
+        lines = range(self.scroll_offset.y, self.scroll_offset.y + room_of(self).height)
+        places = (self._places.at(line)[0] for line in lines)
+        return [self.key_of(self.rows[index]) for index in places if index < len(self.rows)]
 
     def set_density(self, *, is_roomy: bool) -> None:
         """Give rows two lines where there is room, or one however high the list is."""
@@ -316,6 +324,7 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         index, line = self._places.at(y + self.scroll_offset.y)
         if y >= 0 and line >= 0 and 0 <= index < len(self.rows):
             self._go(index)
+            self.disturbances.note_click()
             if event.chain == 2:
                 self.action_open()
 

@@ -8,11 +8,14 @@ import threading
 from pathlib import Path
 
 import pytest
+from team_console.console.tui import key_actions
+from team_console.widgets import disturbances
 from team_console.widgets.bars import Head, KeyBar
+from team_console.widgets.row_list import RowList
 from textual.events import MouseDown, MouseUp
 
 from tests import showcase
-from tests.console.conftest import hand_in_plan, opened
+from tests.console.conftest import hand_in_plan, letter, opened
 from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.terminal import Terminal, console
@@ -36,6 +39,23 @@ async def test_tabs_and_keys_can_be_clicked(team: MemoryTeam) -> None:
         await desk.until(desk.can_act, "the list around the form")
         await desk.pilot.click(Head, offset=(x, 0))
         await desk.until(lambda: desk.app.main.lists.mode == "history", "the mode")
+
+
+@pytest.mark.anyio
+async def test_a_click_on_rows_that_just_moved_decides_on_nothing(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came while the hand went down may have put another row below it than the one that was meant."""
+    monkeypatch.setattr(disturbances, "JUST", 3600.0)
+    monkeypatch.setattr(key_actions, "GUARD", 3600.0)
+    letter(team)
+    async with opened(team) as desk:
+        letter(team, "Something else to read now")
+        await desk.lists(2)
+        await desk.pilot.click(RowList, offset=(5, 3))
+        await desk.press("d")
+        await desk.tells("The list changed. Review it, then press the key again.")
+        assert len(desk.rows) == 2
 
 
 @pytest.mark.anyio
