@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from team_console.console.clients.session_files import Data
 from team_console.console.clients.shell import commands_in
-from team_console.console.clients.shell_command import ANY, WRITES_FILE, Command
-from team_console.console.clients.shell_programs import path_in, paths_of, program_of
+from team_console.console.clients.shell_command import ANY, WRITES_FILE, Command, is_option
+from team_console.console.clients.shell_programs import listed, path_in, paths_of, program_of, table_of
 from team_console.console.clients.shell_values import UNKNOWN
 
 _OURS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
@@ -84,84 +84,85 @@ _COMMANDS = {
 first of those, an asterisk is any word, and with an option behind an exclamation mark the command does no such thing.
 """
 _TOOLS = {"network": ("WebFetch", "WebSearch")}
-_GUARDED = [
-    ".claude/",
-    ".codex/",
-    ".qwen/",
-    ".git/hooks/",
-    ".git/config",
-    ".mcp.json",
-    "messenger-config.yaml",
-    ".team-console/messenger-config.yaml",
-]
+_GUARDED = listed("""
+    .claude/ .codex/ .qwen/ .git/hooks/ .git/config .mcp.json
+    messenger-config.yaml .team-console/messenger-config.yaml
+""")
 """Files of a project that say what an agent may do, or run by themselves; folders end in a slash."""
-_GUARDED_AT_HOME = [
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".claude/hooks/",
-    ".claude/skills/",
-    ".claude/plugins/",
-    ".claude.json",
-    ".codex/",
-    ".qwen/settings.json",
-    ".bashrc",
-    ".bash_profile",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".gitconfig",
-    ".ssh/",
-]
+_GUARDED_AT_HOME = listed("""
+    .claude/settings.json .claude/settings.local.json .claude/hooks/ .claude/skills/ .claude/plugins/ .claude.json
+    .codex/ .qwen/settings.json .bashrc .bash_profile .profile .zshrc .zshenv .gitconfig .ssh/
+""")
 _DEVICES, _SOCKETS = "/dev/", ("/dev/tcp/", "/dev/udp/")
-_NO_DISK = tuple(
-    f"/dev/{name}"
-    for name in ("null", "zero", "full", "tty", "stdin", "stdout", "stderr", "fd", "shm", "pts", "tcp", "udp")
-)
+_NO_DISK = [f"/dev/{name}" for name in listed("null zero full tty stdin stdout stderr fd shm pts tcp udp")]
 """Devices to which nothing is lost."""
 _CLIENTS_OWN = (".claude/plans", ".claude/projects", ".codex/memories")
 """Folders at home in which clients let their agents write."""
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
-_ALL_WRITTEN = {WRITES_FILE} | {
-    " ".join(program)
-    for program in _commands("""
-        tee, touch, mkdir, mkfifo, truncate, rm, rmdir, unlink, shred, mv, rename, chmod, chown, dd, sponge, patch
-        ed, ex, vi, vim, venv, virtualenv, uv venv
-        git init, git mv, git checkout, git restore, git worktree add, git bundle create
-    """)
-}
+_ALL_WRITTEN = frozenset(
+    map(
+        " ".join,
+        _commands(f"""
+            {WRITES_FILE}, tee, touch, mkdir, mkfifo, truncate, rm, rmdir, unlink, shred, mv, rename, chmod, chown, dd
+            sponge, patch, ed, ex, vi, vim, venv, virtualenv, uv venv
+            git init, git mv, git checkout, git restore, git worktree add, git bundle create
+        """),
+    )
+)
 """Programs that write what each of their words names."""
-_IN_PLACE = {
-    **dict.fromkeys(("sed", "perl", "ruby", "yq"), r"-\w*i|--in"),
-    **dict.fromkeys(("prettier", "shfmt", "gofmt"), r"-\w*w|--write"),
-    "find": "-delete$",
-}
-"""Those that write with such an option alone."""
+_LAST_WRITTEN = table_of("""
+    cp          -t --target-directory
+    ln          -t --target-directory
+    install     -t --target-directory
+    rsync
+    scp
+    ffmpeg
+    convert
+    magick
+    git clone
+    docker cp
+""")
+"""Those that write what their last word names where another stands before it, or else what these options name."""
+_IN_PLACE = table_of("""
+    sed         -i --in-place
+    perl        -i
+    ruby        -i
+    yq          -i --inplace
+    prettier    -w --write
+    shfmt       -w --write
+    gofmt       -w
+    find        -delete
+""")
+"""Those that write what each word names with such an option alone."""
 _SCRIPTED = frozenset(("sed", "perl", "ruby", "yq"))
-"""Those whose first word is a script, where no option gives one."""
+"""Those of them whose first word is a script, where no option gives one."""
 _CREATES = re.compile(r"(?!-*C)-?[A-Za-z]*[cruA][A-Za-z]*$|--(?:create|append|update)$")
 """Begins what `tar` is called with where it writes the archive, and no files."""
-_LAST_WRITTEN = frozenset(
-    ("cp", "ln", "install", "rsync", "scp", "ffmpeg", "convert", "magick", "git clone", "docker cp")
-)
-"""Programs that write what their last word names, where another stands before it."""
-_TARGET = ("-t", "--target-directory")
-_COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++", "rustc", "go build", "pandoc", "sort", "patch")
-_WRITTEN_BY_OPTION = {
-    **dict.fromkeys(("cp", "mv", "ln", "install"), _TARGET),
-    **dict.fromkeys(_COMPILERS, ("-o", "--output")),
-    "curl": ("-o", "--output", "--output-dir"),
-    "wget": ("-O", "--output-document", "-P", "--directory-prefix"),
-    "unzip": ("-d",),
-    "tar": ("-C", "--directory"),
-    "tar c": ("-f", "--file"),
-    "openssl": ("-out",),
-    "pip install": ("-t", "--target", "--prefix", "--root"),
-    "ssh-keygen": ("-f",),
-    "git archive": ("-o", "--output"),
-    "git format-patch": ("-o", "--output-directory"),
-    "csplit": ("-f", "--prefix"),
-    "cpio": ("-D", "--directory"),
-}
+_WRITTEN_BY_OPTION = _LAST_WRITTEN | table_of("""
+    mv                  -t --target-directory
+    cc                  -o
+    gcc                 -o
+    g++                 -o
+    clang               -o
+    clang++             -o
+    rustc               -o
+    go build            -o
+    pandoc              -o --output
+    sort                -o --output
+    patch               -o --output
+    curl                -o --output --output-dir
+    wget                -O --output-document -P --directory-prefix
+    unzip               -d
+    tar                 -C --directory
+    tar c               -f --file
+    openssl             -out
+    pip install         -t --target --prefix --root
+    ssh-keygen          -f
+    git archive         -o --output
+    git format-patch    -o --output-directory
+    csplit              -f --prefix
+    cpio                -D --directory
+""")
 """Options whose word is a file or a folder that the program writes."""
 
 
@@ -174,7 +175,8 @@ def native_rules(rules: Collection[str]) -> list[str]:
     for rule in rules:
         found += _TOOLS.get(rule, ())
         # With what makes it harmless a command is held, too: such a rule has no exceptions.
-        commands = dict.fromkeys(" ".join(_without_exceptions(words)) for words in _COMMANDS.get(rule, ()))
+        named = ([word for word in words if word[:2] != "!-" and word != ANY] for words in _COMMANDS.get(rule, ()))
+        commands = dict.fromkeys(map(" ".join, named))
         found += (f"Bash({command}:*)" for command in commands if command != "find -delete")
         if rule == "delete":
             found.append("Bash(find * -delete*)")
@@ -211,6 +213,7 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
     # guard: every-shell-of-a-client
     is_shell = isinstance(words, str | list) and tool != "apply_patch" and not tool.startswith("mcp__")
     commands = commands_in(text, folder) if is_shell else []
+    written = [*paths, *_written(commands, project)]
 
     def falls_under(rule: str) -> bool:
         if rule == "plans of teammates":
@@ -218,14 +221,10 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
         if rule == "mcp":
             return tool.startswith("mcp__") and not tool.startswith(_OURS)
         if rule == "outside the project":
-            return any(_is_outside(path, project) for path in (*paths, *_written(commands, project)))
-        if rule == "settings and hooks" and any(
-            _is_guarded(path, project) for path in (*paths, *_written(commands, project))
-        ):
+            return any(_is_outside(path, project) for path in written)
+        if rule == "settings and hooks" and any(_is_guarded(path, project) for path in written):
             return True
-        if rule == "network" and any(
-            found.words[0] == WRITES_FILE and found.words[1].startswith(_SOCKETS) for found in commands
-        ):
+        if rule == "network" and any(path.startswith(_SOCKETS) for path in written):
             return True
         if rule in _COMMANDS:
             wanted = _COMMANDS[rule]
@@ -235,11 +234,6 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
         return _is_own(rule, tool, commands, paths, project)
 
     return next(filter(falls_under, rules), "")
-
-
-def _without_exceptions(command: list[str]) -> list[str]:
-    """Return a command without what says when it does no such thing, which no client knows."""
-    return [word for word in command if word[:2] != "!-" and word != ANY]
 
 
 def _real(folder: str, path: str) -> str:
@@ -316,7 +310,7 @@ def _named_as_written(command: list[str]) -> Iterator[str]:
         if path in _LAST_WRITTEN:
             rest = rest[-1:] if (rest[1:] or path == "install") and not by_option else []
         elif path in _IN_PLACE:
-            is_written = any(re.match(_IN_PLACE[path], word) for word in words)
+            is_written = any(is_option(word, option) for word in words for option in _IN_PLACE[path])
             rest = (_behind_script(words) if path in _SCRIPTED else rest) if is_written else []
         elif path not in _ALL_WRITTEN:
             rest = []

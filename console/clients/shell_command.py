@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from team_console.console.clients.shell_programs import program_of, subcommand_at
+from team_console.console.clients.shell_programs import listed, program_of, subcommand_at
 from team_console.console.clients.shell_values import UNKNOWN
 
 WRITES_FILE = ">"
 """Stands for the program of a redirection into a file."""
 
-_HARMLESS = frozenset(("status", "log", "diff", "show", "add", "commit", "fetch", "pull", "blame", "ls-files"))
+_HARMLESS = frozenset(listed("status log diff show add commit fetch pull blame ls-files"))
 """Subcommands of git: what stands before one and is not known is an option, and no subcommand with that as its word."""
 _TAKES_TARGETS = {"make": " ", "just": " ", "ninja": " ", "mvn": ":", "gradle": ":", "sbt": "+/"}
 """Programs that are told several things to do, in any order, and the signs behind which one of a part stands."""
@@ -56,7 +56,7 @@ class Command:
             )
         at = _behind_names(words, 1, names[1:], may_guess=may_guess and is_known)
         given = words[min(at, subcommand_at(words, 1) + 1) :]
-        has = {name: any(_is_option(word, name.lstrip("!")) for word in given) for name in (*options, *barred)}
+        has = {name: any(is_option(word, name.lstrip("!")) for word in given) for name in (*options, *barred)}
         return at > 0 and all(map(has.get, options)) and not any(map(has.get, barred))
 
 
@@ -96,8 +96,9 @@ def _may_be(word: str, name: str, *, may_guess: bool) -> bool:
     return re.fullmatch(".*".join(map(re.escape, known)), name) is not None
 
 
-def _is_option(word: str, wanted: str) -> bool:
+def is_option(word: str, wanted: str) -> bool:
     """Return whether a word is this option, joined with others, or shortened as programs of GNU and git allow."""
     if word == wanted or wanted[:2] == "--":
         return word == wanted or (len(word) > 4 and wanted.startswith(word.partition("=")[0]))
-    return len(wanted) == 2 and word[:1] == "-" != word[1:2] and wanted[1] in word
+    letters = re.match(r"-\w+", word)
+    return len(wanted) == 2 and letters is not None and wanted[1] in letters[0]

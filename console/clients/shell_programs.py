@@ -14,16 +14,21 @@ Started = list[str] | str
 """The words of a command, or a text for a shell."""
 
 
-def _table(rows: str) -> dict[str, list[str]]:
+def listed(words: str) -> list[str]:
+    """Return the words of a text."""
+    return words.split()
+
+
+def table_of(rows: str) -> dict[str, list[str]]:
     """Return program (with its subcommand) -> the words behind it, of rows in which two blanks part both."""
     parted = (row.strip().partition("  ") for row in rows.strip().splitlines())
     return {name: words.split() for name, _, words in parted}
 
 
-SHELLS = frozenset(["bash", "sh", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash"])
+SHELLS = frozenset(listed("bash sh zsh dash ksh ash mksh fish rbash"))
 READERS = SHELLS | {"at", "batch"}
 """Programs that run what they read, where no argument says what to run."""
-_SHELLS_ELSEWHERE = frozenset(["ssh", "autossh", "su", "sudo", "doas", "chroot", "wsl"])
+_SHELLS_ELSEWHERE = frozenset(listed("ssh autossh su sudo doas chroot wsl"))
 """Programs that start a shell, which reads, where they are given no command."""
 READ = "-"
 """Stands for the file from which a shell reads what it runs, also where another command fills it."""
@@ -36,14 +41,12 @@ _OF_DOCKER = """
     --pids-limit --platform --publish --pull --restart --runtime --security-opt --shm-size --stop-signal --stop-timeout
     --storage-opt --sysctl --tmpfs --ulimit --user --userns --uts --volume --volume-driver --volumes-from --workdir
 """.replace("\n", " ")
-_KEYWORDS = frozenset(
-    ["!", "{", "(", "if", "then", "elif", "else", "do", "while", "until", "time", "coproc", "function"]
-)
+_KEYWORDS = frozenset(listed("! { ( if then elif else do while until time coproc function"))
 _OF_BWRAP = 2 * """ --bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file """
 _OF_BWRAP += """ --dev --proc --tmpfs --dir --chdir --unsetenv --uid --gid --hostname --cap-add --cap-drop --args
     --mqueue --perms --remount-ro --overlay-src --ro-bind-data --lock-file --sync-fd --info-fd --seccomp --exec-label
 """.replace("\n", " ")
-_STARTERS = _table(f"""
+_STARTERS = table_of(f"""
     docker run               1 {_OF_DOCKER}
     docker create            1 {_OF_DOCKER}
     docker container run     1 {_OF_DOCKER}
@@ -225,7 +228,7 @@ _STARTERS = _table(f"""
 """Programs that run the command behind them: how many words stand before it, and the options that take a word; one
 that takes two stands there twice.
 """
-_TEXT_STARTERS = _table("""
+_TEXT_STARTERS = table_of("""
     eval
     trap
     watch                  -n -q --interval --equexit
@@ -242,7 +245,7 @@ _TEXT_STARTERS = _table("""
     git submodule foreach
 """)
 """The same of programs for which all words from there on are one text for a shell."""
-_TEXT_OPTIONS = _table("""
+_TEXT_OPTIONS = table_of("""
     su           -c --command
     runuser      -c --command
     sg           -c --command
@@ -269,7 +272,7 @@ _TEXT_OPTIONS = _table("""
     nu           -c --commands
 """) | {shell: ["-c", "--command"] for shell in SHELLS}
 """Options whose word is a text for a shell."""
-_COMMAND_OPTIONS = _table("""
+_COMMAND_OPTIONS = table_of("""
     find      -exec -execdir -ok -okdir
     fd        -x -X --exec --exec-batch
     fdfind    -x -X --exec --exec-batch
@@ -288,7 +291,7 @@ _COMMAND_OPTIONS = _table("""
     gcloud compute ssh  --
 """)
 """Options behind which a command stands."""
-_PROGRAM_OPTIONS = _table("""
+_PROGRAM_OPTIONS = table_of("""
     docker run          --entrypoint
     docker create       --entrypoint
     docker compose run  --entrypoint
@@ -306,7 +309,7 @@ _TEXT_IN_GIT = re.compile(
     re.IGNORECASE,
 )
 """Settings of git whose value is a text for a shell, or, of an alias without a mark before it, a subcommand."""
-_TAKES_WORD = _table("""
+_TAKES_WORD = table_of("""
     git      -C -c --git-dir --work-tree --namespace --config-env --attr-source --super-prefix
     npm      -w -C --tag --registry --workspace --prefix --access --otp --userconfig --loglevel --cache
     pnpm     -F -C --filter --dir --tag --registry --access --otp
@@ -334,8 +337,8 @@ _TAKES_WORD = _table("""
 """)
 """Options before a subcommand that take a word."""
 _OF_SHELLS = ("-o", "-O", "+O", "--rcfile", "--init-file", "-f", "-q")
-_OF_READ, _OF_MAPFILE = ("-d", "-i", "-n", "-N", "-p", "-t", "-u"), ("-d", "-n", "-O", "-s", "-u", "-C", "-c")
-_OF_PARALLEL = ("-j", "-a", "-N", "-n", "-S", "--jobs", "--arg-file", "--max-args", "--sshlogin", "--joblog")
+_OF_READ, _OF_MAPFILE = listed("-d -i -n -N -p -t -u"), listed("-d -n -O -s -u -C -c")
+_OF_PARALLEL = listed("-j -a -N -n -S --jobs --arg-file --max-args --sshlogin --joblog")
 _SHORTER = {
     "python": re.compile(r"(?:python|pypy)[\d.]*$|py$"),
     "pip": re.compile(r"pip[\d.]+$"),
@@ -526,11 +529,11 @@ def _last_takes(word: str, takes: Collection[str]) -> bool:
 # What programs print.
 
 READING = frozenset(("read", "mapfile", "readarray"))
-SILENT = frozenset(("alias", "cd", "exit", "export", "false", "readonly", "set", "shift", "test", "true"))
-SILENT |= (
-    {"declare", "local", "typeset"}
-    | READING
-    | {"[", ":", "break", "continue", "mkdir", "return", "sleep", "touch", "unset"}
+SILENT = READING | frozenset(
+    listed("""
+    alias break cd continue declare exit export false local mkdir readonly return set shift sleep test touch true
+    typeset unset [ :
+    """)
 )
 """Programs that print nothing."""
 
