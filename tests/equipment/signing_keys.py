@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import atexit
-import base64
 import functools
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-
-from team_console.store.protocol.ssh import SshSignature, armoured
-from team_console.store.protocol.verdicts import NAMESPACE
 
 from tests.equipment.command_line import needs
 
@@ -58,20 +53,3 @@ def sign_verdicts(folder: Path, **wanted: str) -> None:
     """Turn the team in this folder into one of signed verdicts."""
     with (folder / "messenger-config.yaml").open("a") as settings:
         settings.write(settings_of_signed_team(**wanted))
-
-
-def packed(data: bytes) -> bytes:
-    """A string of the SSH protocol."""
-    return len(data).to_bytes(4, "big") + data
-
-
-def signature_by(key: bytes, kind: bytes, text: str, sign: Callable[[bytes], bytes], rest: bytes = b"") -> str:
-    """The armoured signature of a verdict's text, made here: `ssh-keygen` takes a hundred times as long.
-
-    Args:
-        rest: What a hardware key adds behind it.
-    """
-    value = sign(SshSignature(key, NAMESPACE.encode(), b"sha512", kind, b"", b"").signed(text.encode()))
-    inner = packed(kind) + packed(value) + rest
-    whole = b"SSHSIG\0\0\0\1" + b"".join(map(packed, (key, NAMESPACE.encode(), b"", b"sha512", inner)))
-    return armoured(f"-----BEGIN SSH SIGNATURE-----\n{base64.b64encode(whole).decode()}\n-----END SSH SIGNATURE-----\n")

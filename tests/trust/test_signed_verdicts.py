@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import subprocess
 import sys
@@ -15,17 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
-from cryptography.hazmat.primitives.hashes import SHA256
 from msgspec.structs import replace
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol import ssh_keygen, verdicts
-from team_console.store.protocol.ssh_keygen import verify
-from team_console.store.protocol.verdicts import NAMESPACE, SIGNATURE, objection, signature_trouble
+from team_console.store.protocol.verdicts import SIGNATURE, objection, signature_trouble
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.views.rows import Flag, RequestRow, RequestState
@@ -35,7 +27,7 @@ from tests.equipment.asking import refusal
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine, needs
 from tests.equipment.signed_teams import PLACES
-from tests.equipment.signing_keys import key_file, packed, public_line, sign_verdicts, signature_by
+from tests.equipment.signing_keys import key_file, public_line, sign_verdicts
 from tests.equipment.waiting import until
 from tests.trust.test_forgeries import Case
 
@@ -186,115 +178,16 @@ def test_a_request_that_is_rewritten_while_its_verdict_is_signed_gets_none(desk:
     assert [message.type for message in desk.team.snapshot().messages] == ["plan_approval_request"]
 
 
-cryptography = pytest.importorskip("cryptography")
-
-
-TEXT = '{"verdict":"approve"}'
-TOUCHED, VERIFIED = 1, 4
-UNTOUCHED = "nobody touched the hardware key that signed it"
-DOES_NOT_FIT = "its signature does not fit what it says"
-
-
-class Token:
-    """A device in software.
-
-    Attributes:
-        kind: As the SSH protocol names its key.
-        key: The public key in the form of the SSH protocol.
-    """
-
-    def __init__(self, kind: str, sign: Callable[[bytes], bytes], public: bytes, application: bytes = b"ssh:") -> None:
-        self.kind, self._sign, self._application = kind, sign, application
-        self.key = packed(kind.encode()) + public + packed(application)
-
-    @property
-    def line(self) -> str:
-        """The line of its `.pub` file."""
-        return f"{self.kind} {base64.b64encode(self.key).decode()} ceo@token"
-
-    def sign(
-        self,
-        text: str,
-        *,
-        flags: int = TOUCHED,
-        counter: int = 7,
-        application: bytes | None = None,
-        says: int | None = None,
-    ) -> str:
-        """The armoured signature of a text.
-
-        Args:
-            says: The flags that the signature names, where they are not those that were signed.
-        """
-        of_application, end = hashlib.sha256(application or self._application).digest(), counter.to_bytes(4, "big")
-
-        def sign(data: bytes) -> bytes:
-            return self._sign(of_application + bytes([flags]) + end + hashlib.sha256(data).digest())
-
-        return signature_by(self.key, self.kind.encode(), text, sign, bytes([flags if says is None else says]) + end)
-
-
-def _number(value: int) -> bytes:
-    return packed(value.to_bytes(value.bit_length() // 8 + 1, "big"))
-
-
-def ed25519() -> Token:
-    """`ssh-keygen -t ed25519-sk`."""
-    private = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"a key of the tests").digest())
-    public = private.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
-    return Token("sk-ssh-ed25519@openssh.com", private.sign, packed(public))
-
-
-def ecdsa() -> Token:
-    """`ssh-keygen -t ecdsa-sk`."""
-    private = ec.derive_private_key(int.from_bytes(hashlib.sha256(b"another").digest(), "big") >> 1, ec.SECP256R1())
-    form = serialization.PublicFormat.UncompressedPoint
-    public = packed(b"nistp256") + packed(private.public_key().public_bytes(serialization.Encoding.X962, form))
-
-    def sign(data: bytes) -> bytes:
-        first, second = decode_dss_signature(private.sign(data, ec.ECDSA(SHA256())))
-        return _number(first) + _number(second)
-
-    return Token("sk-ecdsa-sha2-nistp256@openssh.com", sign, public)
-
-
-@pytest.fixture(params=[ed25519, ecdsa], ids=["ed25519-sk", "ecdsa-sk"])
-def token(request: pytest.FixtureRequest) -> Token:
-    made: Token = request.param()
-    return made
-
-
-def test_a_touched_key_signs_and_stock_ssh_keygen_agrees(token: Token) -> None:
-    needs("ssh-keygen")
-    for signature in (token.sign(TEXT), token.sign(TEXT, flags=TOUCHED | VERIFIED, counter=2**32 - 1)):
-        assert signature_trouble(TEXT, signature, [token.line]) == ""
-        assert verify(TEXT, signature, token.key, NAMESPACE) is True
-        assert signature_trouble(TEXT + " ", signature, [token.line]) == DOES_NOT_FIT
-        assert verify(TEXT + " ", signature, token.key, NAMESPACE) is False
-
-
-@pytest.mark.parametrize("flags", [0, VERIFIED])
-def test_a_key_that_nobody_touched_signs_nothing(token: Token, flags: int) -> None:
-    assert signature_trouble(TEXT, token.sign(TEXT, flags=flags), [token.line]) == UNTOUCHED
-
-
-def test_without_the_library_an_untouched_key_signs_nothing_either(
-    token: Token, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("program", [False, True], ids=["library", "ssh-keygen"])
+@cases
+def test_of_a_hardware_key_counts_what_it_was_touched_for_and_no_other_word(
+    key: str, text: str, signature: str, trouble: str, program: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    needs("ssh-keygen")
-    monkeypatch.setitem(__import__("sys").modules, "team_console.store.protocol.key_arithmetic", None)
+    if program:
+        needs("ssh-keygen")
+        monkeypatch.setitem(sys.modules, "team_console.store.protocol.key_arithmetic", None)
     monkeypatch.setattr(verdicts, "_verified", {})
-    assert signature_trouble(TEXT, token.sign(TEXT), [token.line]) == ""
-    assert signature_trouble(TEXT, token.sign(TEXT, flags=VERIFIED), [token.line]) == UNTOUCHED
-
-
-def test_kind_flags_counter_and_application_are_signed_with_it(token: Token) -> None:
-    needs("ssh-keygen")
-    turned = token.sign(TEXT, flags=VERIFIED, says=TOUCHED)
-    other = token.sign(TEXT, application=b"https://example.org")
-    for signature in (turned, other):
-        assert signature_trouble(TEXT, signature, [token.line]) == DOES_NOT_FIT
-        assert verify(TEXT, signature, token.key, NAMESPACE) is False
+    assert signature_trouble(text, signature, [key]) == trouble
 
 
 @pytest.mark.slow
