@@ -54,6 +54,11 @@ def test_what_is_no_plain_literal_is_one_error(text: str) -> None:
     assert caught.value.code is Code.INVALID_FIELD
 
 
+def test_a_document_is_read_as_the_source_writes_it_in_python() -> None:
+    text = "document = {'ACTION': 'clear', 'IDS': ('a', None), 'DRY': {'RUN': True}}  # as in the source"
+    assert read_document(text) == {"ACTION": "clear", "IDS": ["a", None], "DRY": {"RUN": True}}
+
+
 @pytest.mark.parametrize("days", [-1, float("nan"), float("inf")])
 def test_an_age_that_is_none_is_refused(caller: Caller, days: float) -> None:
     with pytest.raises(TeamError) as caught:

@@ -63,9 +63,12 @@ def test_everything_that_is_the_matter_is_told_worst_first(
     assert truth.is_complete == (not {"reading", "stale", "doubt"} & set(states))
 
 
-@pytest.mark.parametrize("condition", [Condition.UNREADABLE, Condition.VANISHED])
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [(Condition.UNREADABLE, "the queue cannot be read"), (Condition.VANISHED, "the queue is gone")],
+)
 def test_a_queue_that_is_not_known_is_told_with_its_own_problem_and_not_with_that_of_the_settings(
-    condition: Condition,
+    condition: Condition, words: str
 ) -> None:
     problem = replace(GONE, code=str(condition).upper())
     snapshot = replace(WELL, messages=(), condition=condition, problems=(BAD_CONFIG, problem))
@@ -74,7 +77,7 @@ def test_a_queue_that_is_not_known_is_told_with_its_own_problem_and_not_with_tha
         str(condition),
         "queue:47: the frame is broken. Repair line 47.",
     )
-    assert assess(replace(snapshot, problems=()), NOW).reasons[0].text
+    assert assess(replace(snapshot, problems=()), NOW).reasons[0].text == words
 
 
 def test_screen_and_verbs_judge_nothing_themselves() -> None:
