@@ -456,8 +456,17 @@ def do_grants(call: Call) -> None:
     for one in all_grants(snapshot):
         grant, scope = one.grant, scope_in(one.grant)
         ends, uses = grant.payload.get("ends"), grant.payload.get("uses")
-        row = {"id": grant.message_id, "by": grant.sender, "scope": scope.as_recorded, "ends": ends, "uses": uses}
-        listed.append({**row, "used": one.used, "over": one.over or None})
+        listed.append(
+            {
+                "id": grant.message_id,
+                "by": grant.sender,
+                "scope": scope.as_recorded,
+                "ends": ends,
+                "uses": uses,
+                "used": one.used,
+                "over": one.over or None,
+            }
+        )
         state = one.over or f"until {ends or f'{uses} uses'}"
         lines.append(f"{grant.message_id}  {state}, used {one.used}: {scope.words}")
     if call.as_json:

@@ -83,7 +83,7 @@ def _cells(message: Message, now: datetime) -> Cells:
 # `retry`, `redirect`, `discard`, `recall`: what is done about messages that did not arrive, or should not.
 
 
-def _remedy(action: Remedy, word: str, description: str, example: str, *arguments: Arg) -> VerbCommand:
+def _remedy(action: Remedy, word: str, description: str, *arguments: Arg) -> VerbCommand:
     """Return the command that does `action` to messages, and says `word` of each; it wants `arguments` besides their
     ids.
     """
@@ -93,12 +93,13 @@ def _remedy(action: Remedy, word: str, description: str, example: str, *argument
         receipt = treat(call.caller, action, call.options.ids, **{n: getattr(call.options, n) for n in names})
         finish_records(call, receipt, word)
 
-    run.__doc__ = f"{description}\n\nExamples:\n  {example}"
+    run.__doc__ = description
     return verb(_IDS, *arguments)(run)
 
 
 _IDS = arg(
-    *("ids", "message ids; those that it does not apply to are named and left alone"),
+    "ids",
+    "message ids; those that it does not apply to are named and left alone",
     nargs="+",
     metavar="ID",
     source="messages",
@@ -106,28 +107,36 @@ _IDS = arg(
 do_retry = _remedy(
     Remedy.RETRY,
     "pending again:",
-    "Make messages pending again that failed, expired or wait for another try; each gets all its tries again.",
-    "team-console retry ID",
+    """Make messages pending again that failed, expired or wait for another try; each gets all its tries again.
+
+Examples:
+  team-console retry ID""",
 )
 do_redirect = _remedy(
     Remedy.REDIRECT,
     "redirected:",
-    "Give messages that nobody has received yet to another agent. Id, sender and content stay.",
-    "team-console redirect ID --to helper",
+    """Give messages that nobody has received yet to another agent. Id, sender and content stay.
+
+Examples:
+  team-console redirect ID --to helper""",
     arg("--to", "the agent to take them", required=True, metavar="NAME", source="agents"),
 )
 do_discard = _remedy(
     Remedy.DISCARD,
     "discarded:",
-    "Remove dead letters from the queue. They stay readable in the history of their agent.",
-    'team-console discard ID --reason "The agent is gone"',
+    """Remove dead letters from the queue. They stay readable in the history of their agent.
+
+Examples:
+  team-console discard ID --reason "The agent is gone\"""",
     arg("--reason", "why; kept in the audit log", required=True, metavar="TEXT"),
 )
 do_recall = _remedy(
     Remedy.RECALL,
     "recalled:",
-    "Take back messages that nobody has received yet; delivered and read ones stay.",
-    "team-console recall ID",
+    """Take back messages that nobody has received yet; delivered and read ones stay.
+
+Examples:
+  team-console recall ID""",
 )
 
 
