@@ -14,6 +14,7 @@ from msgspec import Struct, convert
 from team_console.store.backends.sql.open import create_database
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
 from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.request_row import RequestState
 from team_console.store.service import inbox, maintenance
@@ -29,11 +30,12 @@ from tests.equipment.cases import constant
 from tests.equipment.postgresql import empty_postgresql, server_or_skip
 from tests.equipment.statements import execute, named_rows
 from tests.equipment.teams import FakeClock
-from tests.sql.conftest import Open
+from tests.sql.conftest import SETTINGS, Open
 
 pytestmark = pytest.mark.slow
 
 COLUMNS = constant(__file__, "COLUMNS", dict[str, str])
+_SEED = ", ".join(f"{name} {text}" for name, text in COLUMNS.items())
 
 
 class Form(Struct, frozen=True):
@@ -223,17 +225,26 @@ def test_what_is_old_leaves_but_for_the_rows_that_must_stay(table: Table, opened
         assert maintenance.clear(caller).deleted == 1
 
 
+@pytest.fixture
+def ceo(empty_place: str, opened: Open, clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
+    """The lead of a new team in each database; what no inbox takes goes into files below the folder of the test."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    create_database(empty_place, SETTINGS)
+    return Caller(opened(empty_place, clock=clock), "ceo")
+
+
+def _hello(caller: Caller, content: str = "Hello", to: str = "architect") -> Message:
+    return send(caller, to=to, summary="Five words are in here", content=content).messages[0]
+
+
 def test_a_read_row_that_something_refers_to_keeps_nobody_from_reading(
     empty_place: str, opened: Open, clock: FakeClock
 ) -> None:
     """What leaves the queue by itself may stay; whoever reads meant something else."""
-    create_database(empty_place, "team: t\nlead: ceo\nactive_messages_max: 1\nagents: [ceo, architect]\n")
+    create_database(empty_place, f"{SETTINGS}active_messages_max: 1\n")
     execute(empty_place, _REFERS.format(" ON DELETE RESTRICT"))
     caller = Caller(opened(empty_place, clock=clock), "ceo")
-    ids = [
-        send(caller, to="architect", summary="Five words are in here", content=f"Number {n}").messages[0].message_id
-        for n in range(12)
-    ]
+    ids = [_hello(caller, f"Number {n}").message_id for n in range(12)]
     execute(empty_place, "INSERT INTO message_log (mid, line) VALUES (:one, 'x')", one=ids[0])
     for _ in ids:
         inbox.receive(Caller(caller.team, "architect"), agent="architect", limit=1)
@@ -258,33 +269,30 @@ def _swallow(place: str, table: str) -> None:
 @pytest.mark.parametrize("policy", ["REPLACE", "IGNORE", "ROLLBACK"])
 def test_no_new_message_takes_away_another(tmp_path: Path, opened: Open, clock: FakeClock, policy: str) -> None:
     place = str(tmp_path / "others.db")
-    rule = f"UNIQUE (sender, recipient) ON CONFLICT {policy}"
-    execute(
-        place, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in COLUMNS.items())}, {rule})"
-    )
+    execute(place, f"CREATE TABLE agent_message ({_SEED}, UNIQUE (sender, recipient) ON CONFLICT {policy})")
     caller = Caller(opened(place, clock=clock), "ceo")
-    first = send(caller, to="architect", summary="Five words are in here", content="Hello").messages[0]
+    first = _hello(caller)
     with pytest.raises(TeamError) as caught:
-        send(caller, to="architect", summary="Five words are in here", content="Again")
+        _hello(caller, "Again")
     assert caught.value.code is Code.STORE_FAILED
     assert [message.message_id for message in caller.team.snapshot().messages] == [first.message_id]
 
 
 def test_what_a_trigger_resolves_stops_no_new_message(tmp_path: Path, opened: Open, clock: FakeClock) -> None:
     """A message that would take another away is refused all the same."""
-    place, columns = str(tmp_path / "others.db"), ", ".join(f"{name} {text}" for name, text in COLUMNS.items())
+    place = str(tmp_path / "others.db")
     seen = "INSERT OR IGNORE INTO seen VALUES (NEW.sender); INSERT OR REPLACE INTO seen VALUES (NEW.recipient);"
     execute(
         place,
-        f"CREATE TABLE agent_message ({columns}, UNIQUE (sender, recipient) ON CONFLICT REPLACE)",
+        f"CREATE TABLE agent_message ({_SEED}, UNIQUE (sender, recipient) ON CONFLICT REPLACE)",
         "CREATE TABLE seen (name TEXT PRIMARY KEY)",
         f"CREATE TRIGGER note AFTER INSERT ON agent_message BEGIN {seen} END",
     )
     caller = Caller(opened(place, clock=clock), "ceo")
     for recipient in ("architect", "task-manager"):
-        send(caller, to=recipient, summary="Five words are in here", content="Hello")
+        _hello(caller, to=recipient)
     with pytest.raises(TeamError, match="take another one away"):
-        send(caller, to="architect", summary="Five words are in here", content="Again")
+        _hello(caller, "Again")
     assert [message.content for message in caller.team.snapshot().messages] == ["Hello", "Hello"]
 
 
@@ -302,19 +310,33 @@ def _reword(place: str, table: str, column: str) -> None:
         execute(place, f"CREATE TRIGGER reword AFTER INSERT ON {table} BEGIN {change}; END")
 
 
-def test_what_an_inbox_changes_goes_into_the_file(
-    empty_place: str, opened: Open, clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    execute(empty_place, "CREATE TABLE architect_inbox (message_id TEXT, payload TEXT)")
-    _reword(empty_place, "architect_inbox", "payload")
-    caller = Caller(opened(empty_place, clock=clock), "ceo")
-    sent = send(caller, to="architect", summary="Five words are in here", content="Hello").messages[0]
-    assert deliver(caller).delivered
-    folder = caller.team.inbox_folder  # type: ignore[attr-defined]
-    assert sent.message_id in (folder / "architect.jsonl").read_text()
-    assert execute(empty_place, "SELECT * FROM architect_inbox") == []
+@pytest.mark.parametrize("what", ["changes", "swallows", "takes away again", "refuses at the commit"])
+def test_what_an_inbox_does_not_keep_goes_into_the_file(ceo: Caller, empty_place: str, what: str) -> None:
+    """What it keeps stays there, and nobody else's delivery waits for it."""
+    known = '"the ""known"" ones"'
+    refers = f"REFERENCES {known} DEFERRABLE INITIALLY DEFERRED" if what == "refuses at the commit" else ""
+    execute(
+        empty_place,
+        f"CREATE TABLE {known} (message_id TEXT PRIMARY KEY)",
+        f"CREATE TABLE architect_inbox (message_id TEXT {refers}, payload TEXT)",
+    )
+    kept, sent, _ = _hello(ceo), _hello(ceo), _hello(ceo, to="code_developer")
+    if what == "changes":
+        _reword(empty_place, "architect_inbox", "payload")
+    elif what == "swallows":
+        _swallow(empty_place, "architect_inbox")
+    elif refers:
+        execute(empty_place, f"INSERT INTO {known} VALUES (:kept)", kept=kept.message_id)
+    elif "://" in empty_place:
+        pytest.skip("a trigger in two statements: one of SQLite is enough")
+    else:
+        gone = "DELETE FROM architect_inbox"
+        execute(empty_place, f"CREATE TRIGGER away AFTER INSERT ON architect_inbox BEGIN {gone}; END")
+    assert len(deliver(ceo).delivered) == 3
+    assert execute(empty_place, "SELECT message_id FROM architect_inbox") == [(kept.message_id,)] * bool(refers)
+    lines = (ceo.team.inbox_folder / "architect.jsonl").read_text().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) == (1 if refers else 2)
+    assert sent.message_id in lines[-1]
 
 
 @pytest.mark.parametrize(
@@ -322,109 +344,58 @@ def test_what_an_inbox_changes_goes_into_the_file(
     [("team_console_attachment", "data", "x" * 70_000), ("team_console_audit", "", "Hello")],
 )
 def test_what_no_table_of_ours_keeps_is_not_sent(
-    empty_place: str, opened: Open, clock: FakeClock, table: str, column: str, content: str
+    ceo: Caller, empty_place: str, table: str, column: str, content: str
 ) -> None:
-    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    caller = Caller(opened(empty_place, clock=clock), "ceo")
     if column:
         _reword(empty_place, table, column)
     else:
         _swallow(empty_place, table)
     with pytest.raises(TeamError, match="did not keep") as caught:
-        send(caller, to="architect", summary="Five words are in here", content=content)
+        _hello(ceo, content)
     assert caught.value.code is Code.STORE_FAILED
-    assert caller.team.snapshot().messages == ()
+    assert ceo.team.snapshot().messages == ()
 
 
-def test_mail_that_an_archive_changes_stays_unread(empty_place: str, opened: Open, clock: FakeClock) -> None:
-    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    caller = Caller(opened(empty_place, clock=clock), "ceo")
-    send(caller, to="architect", summary="Five words are in here", content="Hello")
+def test_mail_that_an_archive_changes_stays_unread(ceo: Caller, empty_place: str) -> None:
+    _hello(ceo)
     _reword(empty_place, "team_console_archive", "record")
     with pytest.raises(TeamError, match="did not keep"):
-        inbox.receive(Caller(caller.team, "architect"), agent="architect")
-    assert [message.status for message in caller.team.snapshot().messages] == ["pending"]
+        inbox.receive(Caller(ceo.team, "architect"), agent="architect")
+    assert [message.status for message in ceo.team.snapshot().messages] == ["pending"]
 
 
-def test_a_push_that_our_inbox_changes_is_tried_again(empty_place: str, opened: Open, clock: FakeClock) -> None:
-    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    caller = Caller(opened(empty_place, clock=clock), "ceo")
-    send(caller, to="architect", summary="Five words are in here", content="Hello")
+def test_a_push_that_our_inbox_changes_is_tried_again(ceo: Caller, empty_place: str) -> None:
+    _hello(ceo)
     _reword(empty_place, "team_console_inbox", "record")
-    assert not deliver(caller).delivered
-    (message,) = caller.team.snapshot().messages
+    assert not deliver(ceo).delivered
+    (message,) = ceo.team.snapshot().messages
     assert message.status == "retry"
     assert "does not keep it" in str(message.envelope("error_message"))
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_what_an_inbox_takes_away_again_goes_into_the_file(
-    empty_place: str, opened: Open, clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
-    execute(empty_place, "CREATE TABLE architect_inbox (message_id TEXT, payload TEXT)")
-    if when == "before":
-        _swallow(empty_place, "architect_inbox")
-    elif "://" in empty_place:
-        pytest.skip("a trigger in two statements: one of SQLite is enough")
-    else:
-        execute(
-            empty_place, "CREATE TRIGGER away AFTER INSERT ON architect_inbox BEGIN DELETE FROM architect_inbox; END"
-        )
-    caller = Caller(opened(empty_place, clock=clock), "ceo")
-    sent = send(caller, to="architect", summary="Five words are in here", content="Hello").messages[0]
-    assert deliver(caller).delivered
-    folder = caller.team.inbox_folder  # type: ignore[attr-defined]
-    assert sent.message_id in (folder / "architect.jsonl").read_text()
-
-
-@pytest.mark.parametrize("agents", ["known", '"known ""ones"""'])
-def test_what_an_inbox_would_refuse_at_the_commit_goes_into_the_file(
-    empty_place: str, opened: Open, clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agents: str
-) -> None:
-    """One message of three refers to what is there; nobody else's delivery waits for that of the others."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    create_database(empty_place, "team: t\nlead: ceo\nagents: [ceo, architect, code_developer]\n")
-    refers = f"REFERENCES {agents} DEFERRABLE INITIALLY DEFERRED"
-    execute(
-        empty_place,
-        f"CREATE TABLE {agents} (message_id TEXT PRIMARY KEY)",
-        f"CREATE TABLE architect_inbox (message_id TEXT {refers}, payload TEXT)",
-    )
-    caller = Caller(opened(empty_place, clock=clock), "ceo")
-    to = ("architect", "code_developer", "architect")
-    sent = [send(caller, to=name, summary="Five words are in here", content=name).messages[0] for name in to]
-    execute(empty_place, f"INSERT INTO {agents} VALUES (:known)", known=sent[0].message_id)
-    assert len(deliver(caller).delivered) == 3
-    (row,) = execute(empty_place, "SELECT message_id FROM architect_inbox")
-    assert row == (sent[0].message_id,)
-    folder = caller.team.inbox_folder  # type: ignore[attr-defined]
-    (line,) = (folder / "architect.jsonl").read_text().splitlines()
-    assert sent[2].message_id in line
+def _encoded(name: str) -> str:
+    """The location of a new database in another encoding."""
+    place = f"{empty_postgresql().rpartition('/')[0]}/{name.lower()}_{secrets.token_hex(4)}"
+    made = f"CREATE DATABASE {place.rpartition('/')[2]} ENCODING '{name}' LC_COLLATE 'C' LC_CTYPE 'C'"
+    server_or_skip().execute(f"{made} TEMPLATE template0")
+    return place
 
 
 def test_a_database_in_another_encoding_takes_what_it_can_and_says_so(opened: Open, clock: FakeClock) -> None:
-    server = server_or_skip()
-    place = empty_postgresql().rpartition("/")[0] + f"/latin_{secrets.token_hex(4)}"
-    name = place.rpartition("/")[2]
-    server.execute(f"CREATE DATABASE {name} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
-    create_database(place, "team: t\nlead: ceo\nagents: [ceo, architect]\n")
+    place = _encoded("LATIN1")
+    create_database(place, SETTINGS)
     caller = Caller(opened(place, clock=clock), "ceo")
-    send(caller, to="architect", summary="Five words are in here", content="caf\u00e9")
+    _hello(caller, "caf\u00e9")
     with pytest.raises(TeamError, match="nothing was changed") as caught:
-        send(caller, to="architect", summary="Five words are in here", content="\u2713")
+        _hello(caller, "\u2713")
     assert caught.value.code is Code.STORE_FAILED
     (got,) = inbox.receive(Caller(caller.team, "architect"), agent="architect").messages
     assert got.content == "caf\u00e9"
 
 
 def test_a_row_that_is_not_utf8_stops_no_other(opened: Open, clock: FakeClock) -> None:
-    server = server_or_skip()
-    place = empty_postgresql().rpartition("/")[0] + f"/ascii_{secrets.token_hex(4)}"
-    name = place.rpartition("/")[2]
-    server.execute(f"CREATE DATABASE {name} ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
-    execute(place, f"CREATE TABLE agent_message ({', '.join(f'{name} {text}' for name, text in COLUMNS.items())})")
+    place = _encoded("SQL_ASCII")
+    execute(place, f"CREATE TABLE agent_message ({_SEED})")
     table = Table(place, "seed", clock)
     table.row("a1")
     table.row("bad")
