@@ -663,9 +663,9 @@ def attachment_problems(team: Team, messages: Iterable[Message]) -> Iterator[Pro
     """Attachments of the messages that are missing or are not what was attached, each told once."""
     seen: set[tuple[object, object]] = set()
     for message in messages:
-        place = message.payload.get("attachment")
-        key = (str(place.get("path")), str(place.get("sha256"))) if isinstance(place, Mapping) else None
-        if key is None or key in seen:
+        place = mapping(message.payload, "attachment")
+        key = str(place.get("path")), str(place.get("sha256"))
+        if not place or key in seen:
             continue
         seen.add(key)
         try:

@@ -156,7 +156,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         moment = self.created_at
         return self.rank_by(ranks), moment.isoformat() if moment else ""
 
-    def rank_by(self, ranks: Mapping[str, int] = _EMPTY) -> int:
+    def rank_by(self, ranks: Mapping[str, int]) -> int:
         """Return 1 (critical) to 4 (low), 5 for a word we do not know; `ranks` as in `order_by`."""
         return ranks.get(self.priority, _RANKS.get(self.priority, 5))
 

@@ -84,7 +84,7 @@ def is_name(text: object) -> bool:
 
 
 # guard: names-checked
-def check_name(text: object, *, field: str = "name") -> str:
+def check_name(text: object, *, field: str) -> str:
     """Return the agent name in `text` in its one spelling.
 
     Raises:

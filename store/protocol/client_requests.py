@@ -22,7 +22,7 @@ from team_console.store.model.json_object import distinct
 from team_console.store.model.message import FieldDict, Fields, Message, without
 from team_console.store.model.safe import fenced, safe_line, with_blanks_seen
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import mappings, parse_message, text_in
+from team_console.store.protocol.parsing import items_in, mapping, mappings, parse_message, text_in
 
 TIMED_OUT = "timed out"
 """The reason of a request that nobody answered before it expired."""
@@ -113,15 +113,13 @@ class Origin(Struct, frozen=True):
 
 def permission_of(payload: Fields) -> Permission:
     """Return the permission that a `permission_request` asks for."""
-    given, suggestions = payload.get("input"), payload.get("suggestions")
-    before = payload.get("before", UNSET)
-    known = given if isinstance(given, Mapping) else _NOTHING
+    before, known = payload.get("before", UNSET), mapping(payload, "input")
     if isinstance(before, str) and "before_at" in payload:
         before = _restored(before, payload["before_at"], known)
     return Permission(
         text_in(payload, "tool"),
         known,
-        tuple(suggestions) if isinstance(suggestions, (list, tuple)) else (),
+        items_in(payload, "suggestions"),
         before if before is None or isinstance(before, str) else UNSET,
         payload.get("before_private") is True,
     )
@@ -169,9 +167,7 @@ def _question(item: Fields) -> Question:
 
 def answers_of(payload: Fields) -> Mapping[str, tuple[str, ...]]:
     """Question text -> labels or own words, of a `question_response`; empty when it answers nothing."""
-    value = payload.get("answers")
-    given = value.items() if isinstance(value, Mapping) else ()
-    answers = {str(text): tuple(_words(words)) for text, words in given}
+    answers = {str(text): tuple(_words(words)) for text, words in mapping(payload, "answers").items()}
     return {text: words for text, words in answers.items() if words}
 
 
@@ -193,8 +189,7 @@ def answers_in_words(answers: Mapping[str, Sequence[str]], notes: Mapping[str, s
 
 def notes_of(payload: Fields) -> Mapping[str, str]:
     """Question text -> the human's words beside what was chosen, of a `question_response`."""
-    value = payload.get(NOTES)
-    given = value.items() if isinstance(value, Mapping) else ()
+    given = mapping(payload, NOTES).items()
     notes = {str(text): text_in(each, "notes") for text, each in given if isinstance(each, Mapping)}
     return {text: words for text, words in notes.items() if words.strip()}
 
@@ -208,8 +203,7 @@ def joined(words: Sequence[str]) -> str:
 
 def rest_of_input(payload: Fields) -> Fields:
     """Return what the tool that hands in a plan or asks a question was called with beside that."""
-    given = payload.get(FURTHER)
-    return given if isinstance(given, Mapping) else _NOTHING
+    return mapping(payload, FURTHER)
 
 
 def origin_of(payload: Fields) -> Origin:
@@ -229,8 +223,7 @@ def denial_of(payload: Fields) -> str:
 
 def modes_of(payload: Fields) -> tuple[str, ...]:
     """Return the modes in which a client offers to go on once its plan is approved."""
-    value = payload.get("modes")
-    return tuple(_words(value)) if isinstance(value, (list, tuple)) else ()
+    return tuple(_words(items_in(payload, "modes")))
 
 
 def expiry_of(kind: RequestKind | None, payload: Fields) -> datetime | None:

@@ -429,7 +429,7 @@ def phrase(language: str, english: str, *values: object) -> str:
     return (_CHINESE.get(english, english) if language == "zh" else english).format(*values)
 
 
-def filled(name: str, *, language: str, reason: str | None = None, expected: str | None = None) -> tuple[str, str]:
+def filled(name: str, *, language: str, reason: str | None, expected: str | None) -> tuple[str, str]:
     """Summary and content of a template in the team's language.
 
     Args:

@@ -11,7 +11,16 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.model.message import Message, ids_of, per_message
 from team_console.store.model.names import ALL, USER, as_name, is_name
-from team_console.store.protocol.parsing import CARRIERS, Order, ParsedMessage, PlacedMessage, carried_name, text_in
+from team_console.store.protocol.parsing import (
+    CARRIERS,
+    Order,
+    ParsedMessage,
+    PlacedMessage,
+    carried_name,
+    items_in,
+    mapping,
+    text_in,
+)
 from team_console.store.settings.team_config import TeamConfig
 
 SESSION = "session_state"
@@ -311,8 +320,7 @@ def _listed(found: Membership, entry: PlacedMessage, configured: Mapping[str, st
         return
     now: dict[str, str] = {}
     for key, role in _LISTS.items():
-        names = roster.get(key)
-        for name in names if isinstance(names, list) else ():
+        for name in items_in(roster, key):
             listed = as_name(name)
             if listed is not None and listed != ALL:
                 now.setdefault(listed, role)
@@ -356,8 +364,7 @@ def _one(found: Membership, entry: PlacedMessage, *, arrives: bool) -> None:
         return
     found.changed = True
     if arrives:
-        kind = entry.read.body.get("agent_type")
-        is_slave = name.startswith("slave") or (isinstance(kind, str) and "slave" in kind)
+        is_slave = name.startswith("slave") or "slave" in text_in(entry.read.body, "agent_type")
         found.come(name, "slave" if is_slave else "temp", entry.order)
     else:
         found.go(name, found.roles.pop(name, found.gone.get(name, "temp")), entry.order)
@@ -425,10 +432,8 @@ def _words(message: Message) -> str:
 
 def _counted(payload: Mapping[str, Any]) -> str:
     """Return the counts of a payload that gives them as numbers: `progress: {running: 5, done: 3}`."""
-    progress = payload.get("progress")
-    if not isinstance(progress, Mapping):
-        return ""
-    counts = [(name, value) for name, value in progress.items() if type(value) is int and isinstance(name, str)]
+    progress = mapping(payload, "progress").items()
+    counts = [(name, value) for name, value in progress if type(value) is int and isinstance(name, str)]
     return ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in counts[:6])
 
 

@@ -387,8 +387,13 @@ def text_in(data: Fields, key: str) -> str:
 
 def texts_in(data: Fields, key: str) -> tuple[str, ...]:
     """Return the texts of a list; none for anything else."""
+    return tuple(item for item in items_in(data, key) if isinstance(item, str))
+
+
+def items_in(data: Fields, key: str) -> tuple[Any, ...]:
+    """Return the items of a list; none for anything else."""
     value = data.get(key)
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, (list, tuple)) else ()
+    return tuple(value) if isinstance(value, (list, tuple)) else ()
 
 
 def mapping(data: Fields, key: str) -> Fields:
@@ -399,8 +404,7 @@ def mapping(data: Fields, key: str) -> Fields:
 
 def mappings(data: Fields, key: str) -> tuple[Fields, ...]:
     """Return the objects of a list; none for anything else."""
-    value = data.get(key)
-    return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
+    return tuple(item for item in items_in(data, key) if isinstance(item, dict))
 
 
 # What a team's own settings ask of a message: fields of its kind (`message_types`) and of its handoff (`routing`).

@@ -211,20 +211,16 @@ def agent_stops(
 
 def silent(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
     """Return who does not listen: stopped or destroyed and silent since, or asked to stop without an answer yet."""
-    return frozenset(name for name, stop in _stops_now(config, messages).items() if not stop.is_alive)
+    return frozenset(name for name, stop in _stops_now(config, messages, None).items() if not stop.is_alive)
 
 
-def has_stopped(
-    config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None = None
-) -> frozenset[str]:
+def has_stopped(config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None) -> frozenset[str]:
     """Return who agreed to stop or was destroyed, and has been silent since."""
     now = _stops_now(config, messages, recorded).items()
     return frozenset(name for name, stop in now if stop.ended and not stop.is_alive)
 
 
-def _stops_now(
-    config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None = None
-) -> dict[str, Stop]:
+def _stops_now(config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None) -> dict[str, Stop]:
     messages = list(messages)
     judged = judge_entries(config, recorded, entries_of(messages, lambda message: message.type in SHUTDOWN))
     speech = filter(is_speech, entries_of(messages, lambda message: True))

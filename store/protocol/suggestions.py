@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from team_console.store.model.message import Fields
-from team_console.store.protocol.parsing import text_in, texts_in
+from team_console.store.protocol.parsing import items_in, text_in, texts_in
 
 _REACH = {
     "session": "for this session",
@@ -56,7 +56,7 @@ def _what(suggestion: Fields) -> str:
         folders = texts_in(suggestion, "directories")
         return f"work in {', '.join(folders)}" if folders and folders == tuple(given or ()) else ""
     if kind == "addRules" and behavior in ("allow", "deny", "ask"):
-        rules = ", ".join(_rules(suggestion.get("rules")))
+        rules = ", ".join(_rules(suggestion))
         return f"{behavior} {rules}" if rules else ""
     return ""
 
@@ -64,8 +64,8 @@ def _what(suggestion: Fields) -> str:
 _OF_RULE = {"toolName", "ruleContent"}
 
 
-def _rules(value: Any) -> Iterator[str]:
-    for item in value if isinstance(value, list) else ():
+def _rules(suggestion: Fields) -> Iterator[str]:
+    for item in items_in(suggestion, "rules"):
         if isinstance(item, Mapping) and text_in(item, "toolName") and not item.keys() - _OF_RULE:
             content = item.get("ruleContent", "")
             named = f"{item['toolName']}({content})" if "ruleContent" in item else item["toolName"]

@@ -22,7 +22,10 @@ from team_console.store.protocol.parsing import (
     Plan,
     as_key,
     batch_key,
+    mapping,
     parse_message,
+    text_in,
+    texts_in,
     texts_of,
 )
 from team_console.store.settings.in_force import HINT
@@ -247,8 +250,8 @@ def report_targets(facts: Iterable[ParsedMessage]) -> dict[str, frozenset[str]]:
     """Agent -> everybody that a TASK_ASSIGNMENT to it names in `report_to` (requirement 143)."""
     targets: dict[str, frozenset[str]] = {}
     for read in facts:
-        target = read.body.get("report_to")
-        if read.name == "TASK_ASSIGNMENT" and isinstance(target, str) and target:
+        target = text_in(read.body, "report_to")
+        if read.name == "TASK_ASSIGNMENT" and target:
             for agent in read.message.recipients:
                 targets[agent] = targets.get(agent, frozenset()) | {target}
     return targets
@@ -268,9 +271,8 @@ def expected_on_roster(config: TeamConfig, facts: Iterable[PlacedMessage]) -> di
 
 def roster_gaps(roster: ParsedMessage, expected: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
     """(name, what is wrong) for each agent that a roster wrongly leaves out or still lists (requirement 178)."""
-    lists = roster.body.get("roster")
-    values = lists.values() if isinstance(lists, Mapping) else ()
-    listed = {name for names in values if isinstance(names, list) for name in names if isinstance(name, str)}
+    lists = mapping(roster.body, "roster")
+    listed = {name for key in lists for name in texts_in(lists, key)}
     for name, there in expected.items():
         if there is not (name in listed):
             yield name, "is left out" if there else "was destroyed and is still listed"
@@ -311,8 +313,8 @@ def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
             what = f"{name:.80} is on no roster{did_you_mean(name, facts.roles)}"
     if what:
         yield "UNKNOWN_CONTACT", "report_to", f"TASK_ASSIGNMENT: report_to: {what}", f"{tell} report to."
-    contacts = read.body.get("resident_contacts") if "resident" in facts.roles.values() else None
-    for key, value in contacts.items() if isinstance(contacts, Mapping) else ():
+    contacts = mapping(read.body, "resident_contacts") if "resident" in facts.roles.values() else {}
+    for key, value in contacts.items():
         if isinstance(value, str) and facts.roles.get(canonical(value)) != "resident":
             field = f"resident_contacts.{key}"
             text = f"TASK_ASSIGNMENT: {field}: {canonical(value):.80} is no resident of this team"

@@ -411,15 +411,13 @@ def objection(
     return trouble
 
 
-def is_signed(
-    config: TeamConfig, message: Message, question: Message | None, recorded: RecordedFacts | None = None
-) -> bool:
+def is_signed(config: TeamConfig, message: Message, question: Message | None, recorded: RecordedFacts | None) -> bool:
     """Return whether the human it names signed this verdict, whether or not the team asks for that."""
     return not _verdict_signature_trouble(config, message, question, recorded)
 
 
 def mark_of(
-    config: TeamConfig, message: Message, question: Message | None = None, *, recorded: RecordedFacts | None = None
+    config: TeamConfig, message: Message, question: Message | None, *, recorded: RecordedFacts | None
 ) -> TrustMark | None:
     """Return the warning to hand out with a message; None when nothing is wrong."""
     if config.key:

@@ -26,7 +26,7 @@ from team_console.store.protocol.checks import sprint_content
 from team_console.store.protocol.judgement import with_bearing
 from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.membership import CREATED, created_agent, known, members
-from team_console.store.protocol.parsing import CARRIERS, EARLIEST, parse_message
+from team_console.store.protocol.parsing import CARRIERS, EARLIEST, parse_message, text_in
 from team_console.store.protocol.relations import REQUEST, has_stopped
 from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.team_rules import SM, classes_of, ending_problem
@@ -164,7 +164,7 @@ def tell_residents(
         return []
     # The sprint session that the newest message speaks of, else the team's name: an empty one tells nobody which.
     bodies = (parse_message(each).body for each in reversed(tx.everything()) if each.type in CARRIERS)
-    sessions = (session for body in bodies if isinstance(session := body.get("session_id"), str) and session)
+    sessions = (session for body in bodies if (session := text_in(body, "session_id")))
     body = {"session_id": next(sessions, tx.config.name), "roster": lists}
     say = partial(phrase, tx.config.language)
     change = say("{} left the team", left) if left else say("who is in the team now")
@@ -534,7 +534,7 @@ def _tell_creator(tx: Transaction, actor: str, question: Message, agent: str, mo
 def _unconfirmed(state: TeamState) -> Iterator[tuple[RequestRow, Message, datetime]]:
     """Endings that were approved and nobody confirmed, each with the order to stop and when it is to be confirmed."""
     messages = state.everything()
-    orders = [item for item in messages if item.type == REQUEST and isinstance(item.payload.get("in_reply_to"), str)]
+    orders = [item for item in messages if item.type == REQUEST and text_in(item.payload, "in_reply_to")]
     if not orders:
         return
     ended = {

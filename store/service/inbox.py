@@ -20,7 +20,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import first_of
 from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held, next_attempt, wait_after
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import mapping, parse_message
 from team_console.store.protocol.request_messages import answers
 from team_console.store.protocol.team_rules import breach
 from team_console.store.protocol.verdicts import ORDER, TrustMark, digest_of, given_on, mark_of, may_be_verdict
@@ -149,8 +149,8 @@ def leave_as_is(tx: Transaction, message: Message, why: str) -> Message:
 
     The router looks at it again after 30, 60 and 120 seconds.
     """
-    before = message.envelope(TABLE_REFUSES)
-    times = 1 + (before["times"] if isinstance(before, Mapping) and isinstance(before.get("times"), int) else 0)
+    before = mapping(message.record, TABLE_REFUSES).get("times")
+    times = 1 + (before if isinstance(before, int) else 0)
     known = {TABLE_REFUSES: {"times": times, "why": why}, "next_attempt_at": to_text(tx.now + wait_after(times))}
     left = message.with_changes(**known)
     tx.replace(message, left)
@@ -207,8 +207,7 @@ def _is_put_off(message: Message, now: datetime) -> bool:
 
 
 def _refusal(message: Message) -> Problem:
-    known = message.envelope(TABLE_REFUSES)
-    why = known.get("why") if isinstance(known, Mapping) else None
+    why = mapping(message.record, TABLE_REFUSES).get("why")
     return _stays(message.message_id, str(why or "the table does not let its row change"))
 
 

@@ -230,7 +230,7 @@ def note_session(
     return _noted(caller, note, lambda tx: _is_news(note, tx.select(recipient=caller.actor, types=(SESSION,))))
 
 
-def use_once(caller: Caller, request_id: str, *, session: str, client: str = "", teammate: str | None = None) -> bool:
+def use_once(caller: Caller, request_id: str, *, session: str, client: str, teammate: str | None) -> bool:
     """Use up what was allowed once under this id, by a note that the agent goes on; False when it was used before.
 
     Raises:

@@ -90,7 +90,7 @@ class Digest(Struct, frozen=True):
         return tuple(item for item in self.happened if item.group is group)
 
 
-def digest_since(view: View, messages: Iterable[Message], since: datetime, *, problems: Sequence[str] = ()) -> Digest:
+def digest_since(view: View, messages: Iterable[Message], since: datetime, *, problems: Sequence[str]) -> Digest:
     """Tell what happened since a moment.
 
     Args:

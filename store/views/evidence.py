@@ -426,7 +426,7 @@ def _size(number: int) -> str:
 # A request and its evidence as one text, so that what changed can be told as a diff.
 
 
-def shown_text(question: Message, evidence: Evidence | None, content: str | None = None) -> str:
+def shown_text(question: Message, evidence: Evidence | None, content: str | None) -> str:
     """Return everything that a human decides on, one thing a line; other things give another text.
 
     Args:

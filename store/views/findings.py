@@ -19,7 +19,7 @@ from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.grants import GRANT, RECALLED
 from team_console.store.protocol.kinds import KINDS, UNKNOWN, RequestKind
 from team_console.store.protocol.membership import SESSION
-from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, missing_fields, parse_message
+from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, missing_fields, parse_message, text_in
 from team_console.store.protocol.team_rules import TeamFacts, breach, may_answer, team_problems
 from team_console.store.protocol.verdicts import (
     NOT_ON_RECORD,
@@ -145,8 +145,8 @@ def _of_record(entry: PlacedMessage, config: TeamConfig) -> Iterator[Problem]:
 
 def _unknown_replies(facts: Facts) -> Iterator[Problem]:
     """`UNKNOWN_REPLY` for each live message that quotes what nobody else has, in stored order."""
-    quotes = [(entry, entry.message.payload.get("in_reply_to")) for entry in facts.live if facts.complete]
-    quoting = [(entry, quoted) for entry, quoted in quotes if isinstance(quoted, str) and quoted]
+    quotes = [(entry, text_in(entry.message.payload, "in_reply_to")) for entry in facts.live if facts.complete]
+    quoting = [(entry, quoted) for entry, quoted in quotes if quoted]
     wanted = {quoted for _, quoted in quoting}
     every = chain(facts.live, facts.past) if wanted else ()
     carried = Counter(name for entry in every for name in _ids(entry) if name in wanted)

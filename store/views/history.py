@@ -119,7 +119,7 @@ def history_as(
     live: Sequence[Message],
     query: Query,
     shape: Callable[[Message], T],
-    found: Callable[[Message], Searchable] = message_found,
+    found: Callable[[Message], Searchable],
 ) -> tuple[list[T], list[Problem]]:
     """Return what `history` does, each message as `shape` makes it: of a long history nothing else stays in memory."""
     known: dict[tuple[str, ...], tuple[datetime, int, T]] = {}

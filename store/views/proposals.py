@@ -72,7 +72,7 @@ def lines_of(text: str) -> list[str]:
     return _LINE.findall(text)
 
 
-def hunks_of(before: str, after: str, *, more: Iterable[tuple[int, int]] = ()) -> list[Hunk]:
+def hunks_of(before: str, after: str, *, more: Iterable[tuple[int, int]]) -> list[Hunk]:
     """Return the differences of two texts, each with three lines around it, counted from 0.
 
     Args:
@@ -249,7 +249,7 @@ def _places(text: str, part: str) -> Iterator[tuple[int, int]]:
         place = text.find(part, place + len(part))
 
 
-def lines_to_remark(question: Message, whole: str | None = None) -> list[str]:
+def lines_to_remark(question: Message, whole: str | None) -> list[str]:
     """Return the lines of a request that remarks are on, numbered from 1: a plan's text, a diff, a command.
 
     Args:

@@ -17,8 +17,10 @@ from team_console.store.protocol.parsing import (
     as_key,
     batch_key,
     dispatched_name,
+    mapping,
     planned,
     replanned,
+    texts_in,
     texts_of,
 )
 from team_console.store.views.facts import Requests
@@ -80,9 +82,9 @@ class _Fold:
         """The latest plan of a session wins over earlier ones."""
         body, session = entry.read.body, self._session(entry)
         session.plan(planned(body.get("batches")), entry)
-        graph = body.get("dependency_graph")
-        for story, needs in graph.items() if isinstance(graph, Mapping) else ():
-            session.needs[str(story)] = texts_of(needs.get("depends_on") if isinstance(needs, Mapping) else None)
+        graph = mapping(body, "dependency_graph")
+        for story in graph:
+            session.needs[str(story)] = texts_of(mapping(graph, story).get("depends_on"))
 
     def correct(self, entry: PlacedMessage) -> None:
         """A correction drops what it drops, and what an agent works on stays where it is."""
@@ -349,9 +351,7 @@ def _agent_of(entry: PlacedMessage) -> str:
 
 def _temps(roster: PlacedMessage) -> frozenset[str]:
     """Return the temporary agents a roster lists."""
-    lists = roster.read.body.get("roster")
-    temps = lists.get("temps") if isinstance(lists, Mapping) else None
-    return frozenset(temp for temp in temps if isinstance(temp, str)) if isinstance(temps, list) else frozenset()
+    return frozenset(texts_in(mapping(roster.read.body, "roster"), "temps"))
 
 
 def _step(life: _Life, number: int) -> Step:

@@ -193,7 +193,7 @@ def mark_words(row: RequestRow, mark: TrustMark) -> str:
     return f"the answer {about} is {trust_words(mark)}"
 
 
-def outcome_json(row: RequestRow, mark: TrustMark | None = None) -> dict[str, Any]:
+def outcome_json(row: RequestRow, mark: TrustMark | None) -> dict[str, Any]:
     """Return the request as JSON: with an answer, its yes or no, its words, and what it decides beyond that.
 
     Args:

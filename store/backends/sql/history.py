@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -19,7 +19,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, by_id, from_record
 from team_console.store.model.recorded import ACCEPT_SETTINGS, CARRIED
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import items_in, mapping, parse_message
 from team_console.store.protocol.relations import is_answer
 from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.settings.team_config import TeamConfig
@@ -220,24 +220,19 @@ def _trail_line(line: AuditRow) -> TrailLine:
     """Make an audit row a line of the trail, with the requests and answers that its facts carry."""
     facts = object_of(line.facts)
     recorded = facts.get(RECORDED)
-    questions: list[object] = []
-    answers: list[object] = []
+    questions: Sequence[object] = ()
+    answers: Sequence[object] = ()
     if isinstance(recorded, Mapping):
-        questions, answers = _list(recorded.get("questions")), _list(recorded.get("answers"))
+        questions, answers = items_in(recorded, "questions"), items_in(recorded, "answers")
     elif "request_id" in facts and line.action not in NOT_BY_DESK:
         # A line of an earlier version names the messages it wrote and does not hold them.
-        questions = [facts.get("question"), *_list(facts.get("ids"))]
-    settings = facts.get("settings")
+        questions = [facts.get("question"), *items_in(facts, "ids")]
     return TrailLine(
         *(*line[:4], facts),
         writes=tuple(msgspec.Raw(dump(record).encode("utf-8", "backslashreplace")) for record in answers),
         questions=tuple(item for item in questions if isinstance(item, str)),
-        settings=settings if isinstance(settings, dict) else {},
+        settings=dict(mapping(facts, "settings")),
     )
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, FieldDict]]:

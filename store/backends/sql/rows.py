@@ -33,6 +33,7 @@ from team_console.store.model.message import (
 )
 from team_console.store.model.recorded import changed_problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
+from team_console.store.protocol.parsing import items_in, mapping
 
 NOTE_KEY = "_envelope"
 _ABSENT, _ARRIVAL, _MORE, _ = _MARKS = ("-", "#", "+", "=")
@@ -184,7 +185,7 @@ def new_row(message: Message, *, arrival: int, fitted: Fitted = dict) -> tuple[F
     return columns, _own_note(message, columns, arrival, _words(message))
 
 
-def changed_row(old: RowEntry, new: Message, *, fitted: Fitted = dict) -> tuple[FieldDict, str | None]:
+def changed_row(old: RowEntry, new: Message, *, fitted: Fitted) -> tuple[FieldDict, str | None]:
     """Column values that must change to turn the row of `old` into `new`, and the note beside it (None: none).
 
     Args:
@@ -280,14 +281,14 @@ def _record(row: Row, payload: Any, note: Fields) -> FieldDict:
     if not note:
         return base
     record = _apply(base, note, row)
-    if _NAMING_KEYS.isdisjoint(note) and _NAMING_KEYS.isdisjoint(_listed(note)):
+    if _NAMING_KEYS.isdisjoint(note) and _NAMING_KEYS.isdisjoint(items_in(note, _ABSENT)):
         return record
     named = columns_of(from_record(record))
     plain = columns_of(from_record(base))
     # guard: stand-in-understood
     if all(named[name] == plain[name] or _stands_for(plain[name], named[name]) for name in _IDENTITY):
         return record
-    absent = [key for key in _listed(note) if key not in _NAMING_KEYS]
+    absent = [key for key in items_in(note, _ABSENT) if key not in _NAMING_KEYS]
     rest = without(note, _NAMING_KEYS)
     return _apply(base, {**rest, _ABSENT: absent}, row)
 
@@ -310,10 +311,9 @@ def _check_times(record: Fields) -> None:
 
 
 def _apply(base: Fields, note: Fields, row: Row) -> FieldDict:
-    record = without(base, _listed(note))
+    record = without(base, items_in(note, _ABSENT))
     record.update(without(note, _MARKS))
-    more = note.get(_MORE)
-    record.update(more if isinstance(more, dict) else {})
+    record.update(mapping(note, _MORE))
     if "attempts" in note and row.retry_count is not None and row.retry_count not in _retries(record):
         del record["attempts"]
         record["retry_count"] = row.retry_count
@@ -324,11 +324,6 @@ def _retries(record: Fields) -> tuple[int, ...]:
     """Return the values the column may hold for these attempts, unless another router counted on."""
     message = from_record(record)
     return retries_of(message), attempts_of(message)
-
-
-def _listed(note: Fields) -> list[Any]:
-    absent = note.get(_ABSENT)
-    return absent if isinstance(absent, list) else []
 
 
 def _from_columns(row: Row, payload: Any, *, foreign: bool) -> FieldDict:

@@ -282,12 +282,3 @@ def decoded_line(raw: bytes) -> FieldDict | None:
     except (ValueError, RecursionError):
         return None
     return facts if isinstance(facts, dict) and isinstance(facts.get("seq"), int) else None
-
-
-def version_of(value: object) -> FileVersion | None:
-    """Return the mark of a file as it stands in JSON; None for anything else."""
-    try:
-        mark: FileVersion = msgspec.convert(value, FileVersion)
-        return mark
-    except msgspec.ValidationError:
-        return None

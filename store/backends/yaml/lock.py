@@ -11,9 +11,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.yaml.audit_log import version_of
 from team_console.store.backends.yaml.disk import FORBIDDEN, Disk, FileVersion, Held
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.contract.team import LockHolder, locked_error
@@ -24,7 +24,7 @@ _WIDTH = 512
 _FRESH_SECONDS = 2.0
 
 
-class Released(Struct, frozen=True):
+class Released(Struct, frozen=True, rename={"seq": "released"}):
     """What the last holder left when it released the lock: everything was finished then.
 
     Attributes:
@@ -34,7 +34,7 @@ class Released(Struct, frozen=True):
     """
 
     seq: int
-    queue: FileVersion | None
+    queue: FileVersion | None = None
     listed: int | None = None
 
 
@@ -58,19 +58,18 @@ def left_text(before: bytes) -> bytes:
 
 def released_text(released: Released) -> bytes:
     """Return the lock file's text after a release with everything finished."""
-    return _padded({"released": released.seq, "queue": released.queue, "listed": released.listed})
+    return _padded(msgspec.to_builtins(released))
 
 
 def parse_released(text: bytes) -> Released | None:
     """Return how the lock was left; None when its last holder was killed."""
-    facts = _parse(text)
-    seq, listed = facts.get("released"), facts.get("listed")
-    if not isinstance(seq, int):
+    try:
+        return msgspec.json.decode(text[:_WIDTH], type=Released)
+    except ValueError:  # all errors of msgspec are of this class
         return None
-    return Released(seq, version_of(facts.get("queue")), listed if isinstance(listed, int) else None)
 
 
-def find_holder(disk: Disk, path: Path, text: bytes, *, sure: bool = False) -> LockHolder | None:
+def find_holder(disk: Disk, path: Path, text: bytes, *, sure: bool) -> LockHolder | None:
     """Return the holder of the lock, whose `text` was just read, without taking it; None when nobody holds it.
 
     The kernel's list of locks costs every process on the machine some milliseconds, so it is only asked about
