@@ -105,6 +105,7 @@ class MendedDriver(LinuxDriver):
     """The driver of a terminal, with its faults mended; it tells when the terminal holds a frame."""
 
     _has_terminal = False
+    _stop: asyncio.Handle | None = None
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -178,9 +179,26 @@ class MendedDriver(LinuxDriver):
             for event in parser.tick():
                 self.process_message(event)
 
+    def _sigtstp_application(self, *arguments: Any) -> None:
+        # Python runs the handler of a signal in the middle of what the process does: where that is a picture being
+        # handed to the thread that writes, what gives the terminal back would wait for its end for ever.
+        with suppress(RuntimeError):  # no loop runs
+            loop = asyncio.get_running_loop()
+            # guard: stopped-between-two-steps
+            if self._auto_restart:  # else an editor has the terminal: nothing is written, and the loop waits for it
+                self._stop = loop.call_soon_threadsafe(self._step_aside)
+                return
+        super()._sigtstp_application(*arguments)
+
+    def _step_aside(self) -> None:
+        self._app._suspend_signal()  # Textual tells of its own key alone, and not of a stop from outside
+        super()._sigtstp_application()
+
     def _sigcont_application(self, *arguments: Any) -> None:
         # Textual takes every SIGCONT for the end of a ctrl+z, also one after a stop from outside (kill -STOP), and
         # would read the terminal with two threads.
+        if self._stop is not None:
+            self._stop.cancel()  # it goes on before it was stopped
         if self._must_signal_resume:
             super()._sigcont_application(*arguments)
         elif self._has_terminal:

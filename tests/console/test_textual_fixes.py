@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from itertools import chain, repeat
+from types import SimpleNamespace
 
 import pytest
 from rich.segment import Segment
-from team_console.console.tui.textual_fixes import mend_textual
+from team_console.console.tui.textual_fixes import MendedDriver, mend_textual
 from team_console.widgets.text import width_of
 from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
 from textual.strip import Strip
 
 from tests.equipment.cases import cases
@@ -33,6 +35,22 @@ def test_a_line_that_another_widget_begins_over_is_cut_between_characters(one: s
     assert [piece.cell_length for piece in pieces] == [width_of(((piece.text, ""),)) for piece in pieces]
     assert not set("".join(piece.text for piece in pieces).replace(one, "")) - set("abcd ")
     assert (cut % 2 and one not in (ACCENT, HINDI)) or "".join(piece.text for piece in pieces) == text
+
+
+@pytest.mark.anyio
+async def test_a_stop_waits_until_what_is_under_way_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an editor has the terminal nothing is under way; else what waits is written first."""
+    done: list[str] = []
+    app = SimpleNamespace(_suspend_signal=lambda: done.append("written"))
+    monkeypatch.setattr(LinuxDriver, "_sigtstp_application", lambda driver, *_: done.append("stopped"))
+    for restarts, at_once in ((True, []), (False, ["stopped"])):
+        done.clear()
+        driver = MendedDriver.__new__(MendedDriver)
+        driver._app, driver._auto_restart = app, restarts  # type: ignore[assignment]
+        driver._sigtstp_application()
+        assert done == at_once
+        await asyncio.sleep(0)
+        assert done == (["written", "stopped"] if restarts else ["stopped"])
 
 
 @pytest.mark.anyio
