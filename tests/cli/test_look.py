@@ -135,23 +135,8 @@ def test_at_a_terminal_the_lead_need_not_be_named(team: CommandLine) -> None:
         assert terminal.wait_exit() == 0, terminal.text
 
 
-DATES = (
-    "9999-12-31T23:59:59Z",
-    "9999-12-31T23:59:59.999999-14:00",
-    "0001-01-01T00:00:00Z",
-    "0001-01-01T00:00:00+14:00",
-)
-VERBS = (
-    *("status", "requests", "roster", "inbox --agent task-manager", "history", "check", "decisions", "failures"),
-    *(
-        "deliver",
-        "receive --agent file-manager",
-        "retry MSG-7",
-        "clear --older-than 1d --yes",
-        "show r1",
-        "status --json",
-    ),
-)
+DATES = constant(__file__, "DATES", tuple[str, ...])
+VERBS = constant(__file__, "VERBS", tuple[str, ...])
 _ENTRY = "- {{message_id: MSG-{number}, type: {type}, from: {sender}, to: {to}, created: '{at}', {more}}}\n"
 _MESSAGES = constant(__file__, "_MESSAGES", tuple[tuple[str, ...], ...])
 
@@ -172,13 +157,7 @@ def test_a_moment_leaves_room_for_what_is_added_to_it() -> None:
     assert [moment.year for date in DATES if (moment := from_text(date)) is not None] == [9000, 2]
 
 
-YEARS = {
-    "0001-01-01T00:00:00Z": "????-??-?? ??:??:??",
-    "0999-06-01T12:00:00Z": "0999-06-01",
-    "1969-12-31T12:00:00Z": "1969-12-31",
-    "8999-06-01T12:00:00Z": "8999-06-01",
-    "9999-12-31T23:59:59Z": "????-??-?? ??:??:??",
-}
+YEARS = constant(__file__, "YEARS", dict[str, str])
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Shanghai", "America/New_York"])

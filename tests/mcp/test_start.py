@@ -11,14 +11,12 @@ from typing import Any
 import pytest
 from team_console.console.mcp.start import ANSWERS
 
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.equipment.command_line import COMMAND, ROOT, clean_environment, next_line
 from tests.mcp.answers import INITIALIZED, LISTS, VERSIONS, answers_of_the_sdk, asked, greeting, request
 from tests.mcp.conftest import AGENT, OTHER, Place
 
 pytestmark = pytest.mark.slow
-
-HALF = r'{"jsonrpc": "2.0", "id": "half", "method": "tools/call", "params": {"arguments": {"to": "\ud83d"}}}'
 
 
 def send(number: int | str) -> dict[str, Any]:
@@ -41,6 +39,12 @@ def piped(place: Place, *lines: object, end: str = "\n", **environment: str) -> 
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
 
 
+def without_sdk(folder: Path) -> dict[str, str]:
+    """The environment of a server that cannot import the SDK."""
+    (folder / "sitecustomize.py").write_text("import sys\nsys.modules['mcp.server.mcpserver'] = None\n")
+    return {"PYTHONPATH": f"{folder}:{ROOT}"}
+
+
 def test_the_kept_answers_are_those_of_the_sdk(tmp_path: Path) -> None:
     assert json.loads(Path(ANSWERS).read_text(encoding="utf-8")) == answers_of_the_sdk(tmp_path), (
         "write them anew with: python -m tests.mcp.answers"
@@ -53,15 +57,7 @@ def test_greeting_and_tools_are_answered_while_the_sdk_cannot_even_be_imported(
     version: str, before: list[dict[str, Any]], place: Place, tmp_path: Path
 ) -> None:
     """The import waits for a file that comes only once both answers are there."""
-    (tmp_path / "sitecustomize.py").write_text(
-        "import builtins, os, sys\n"
-        "real = builtins.__import__\n"
-        "def late(name, *rest, **more):\n"
-        "    if name.partition('.')[0] == 'mcp' and 'mcp' not in sys.modules:\n"
-        "        os.read(os.open(os.environ['GATE'], os.O_RDONLY), 1)\n"
-        "    return real(name, *rest, **more)\n"
-        "builtins.__import__ = late\n"
-    )
+    (tmp_path / "sitecustomize.py").write_text(constant(__file__, "LATE", str))
     gate = tmp_path / "gate"
     subprocess.run(["mkfifo", str(gate)], check=True)
     environment = clean_environment(
@@ -95,8 +91,7 @@ LISTEN = asked("listen:0", "subscriptions/listen", notifications={"toolsListChan
 def test_a_client_that_calls_nothing_starts_no_server(
     frames: list[dict[str, Any]], place: Place, tmp_path: Path
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp.server.mcpserver'] = None\n")
-    status, answers, said = piped(place, *frames, PYTHONPATH=f"{tmp_path}:{ROOT}")
+    status, answers, said = piped(place, *frames, **without_sdk(tmp_path))
     assert (status, said) == (0, "")
     assert {answer["id"] for answer in answers if "result" in answer} == {1, *LISTS}
     told = [answer["params"]["_meta"] for answer in answers if "method" in answer]
@@ -117,19 +112,7 @@ def test_what_is_piped_in_is_answered_before_the_server_ends(end: str, place: Pl
     assert (status, said, [answer["id"] for answer in answers], "error" in answers[1]) == (0, "", [1, "s"], False)
 
 
-ODD = (
-    (HALF, "half"),
-    ("{bad", None),
-    ("[" * 5_000, None),
-    ("[]", None),
-    ('{"jsonrpc": "2.0", "id": 5}', 5),
-    ('{"jsonrpc": "1.0", "id": 5, "method": "ping"}', 5),
-    ('{"jsonrpc": "2.0", "id": null, "method": "ping"}', None),
-    ('{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', None),
-    ('{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": [1]}', 5),
-    ('{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"a": NaN}}', None),
-    ('{"jsonrpc": "2.0", "id": 5, "method": "x", "params": {"a": ' + "[" * 300 + "]" * 300 + "}}", None),
-)
+ODD = (*constant(__file__, "ODD", tuple[tuple[str, int | str | None], ...]), ("[" * 5_000, None))
 """Lines that the SDK leaves without an answer, and the id under which they have one."""
 
 
@@ -144,10 +127,8 @@ def test_a_line_that_cannot_be_handed_on_is_answered(place: Place) -> None:
 
 
 def test_a_server_that_cannot_start_says_why_in_each_call(place: Place, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp.server.mcpserver'] = None\n")
     calls = [send("q"), request("r", "resources/read", uri="team-console://roster")]
-    environment = {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
-    status, answers, said = piped(place, greeting("2025-06-18"), INITIALIZED, *calls, **environment)
+    status, answers, said = piped(place, greeting("2025-06-18"), INITIALIZED, *calls, **without_sdk(tmp_path))
     assert status != 0
     assert "Install it with" in said
     found = {answer["id"]: answer for answer in answers}

@@ -17,17 +17,13 @@ from team_console.console.mcp.acting import ActingAgent
 from team_console.console.mcp.server import make_server
 from team_console.store.service import requests
 
+from tests.equipment.cases import cases, constant
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, refused, told
 
-TOOLS = {
-    *("whoami", "inbox", "send", "hand_in_plan", "ask_human"),
-    *("verdict", "answer_back", "answer_shutdown", "report_done", "roster"),
-}
-QUESTION = {
-    "question": "Which database?",
-    "header": "Database",
-    "options": [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL"}],
-}
+TOOLS = constant(__file__, "TOOLS", set[str])
+QUESTION = constant(__file__, "QUESTION", dict[str, Any])
+CALLS = constant(__file__, "CALLS", tuple[tuple[str, dict[str, Any], str], ...])
+"""Calls that are refused, and words of the hint."""
 
 
 def run(place: Place, act: Callable[[Client], Awaitable[Any]], name: str = AGENT) -> Any:
@@ -67,22 +63,12 @@ def test_every_wait_ends_before_clients_give_up(place: Place) -> None:
 
 
 def test_a_hint_names_what_an_agent_has_here(place: Place) -> None:
-    calls: list[tuple[str, dict[str, Any]]] = [
-        ("hand_in_plan", {"plan": " ", "wait_seconds": 0}),
-        ("verdict", {"request_id": "plan-1"}),
-        ("answer_shutdown", {"request_id": "shutdown-1", "agree": True}),
-        ("answer_back", {"request_id": "plan-1", "content": "x"}),
-        ("send", {"to": LEAD, "summary": "Five words are in here"}),
-        ("send", {"to": "nobody", "summary": "Five words are in here", "content": "x"}),
-    ]
-
     async def ask(client: Client) -> list[str]:
-        return [(await refused(client, name, **arguments))["hint"] for name, arguments in calls]
+        return [(await refused(client, name, **arguments))["hint"] for name, arguments, _ in CALLS]
 
     hints = run(place, ask)
     assert [hint for hint in hints if "--" in hint or "team-console " in hint] == []
-    assert hints[0] == "Give it as plan."
-    assert "request_id" in hints[1]
+    assert [hint for hint, (*_, words) in zip(hints, CALLS, strict=True) if words not in hint] == []
 
 
 def test_a_defect_is_told_without_its_words(place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -176,24 +162,13 @@ def test_the_resources_show_and_change_nothing(place: Place) -> None:
     assert [message["status"] for message in place.verb("inbox", AGENT)["messages"]] == ["pending"]
 
 
-REFUSED: dict[str, tuple[Callable[[Client], Awaitable[object]], bool, str]] = {
-    "no request": (lambda mcp: mcp.read_resource("team-console://request/plan-1"), False, "INVALID_REQUEST_ID: no"),
-    "no name": (lambda mcp: mcp.read_resource("team-console://request/%2e%2e%2f"), True, "Unknown resource"),
-    "no resource": (lambda mcp: mcp.read_resource("team-console://nothing"), True, "Unknown resource"),
-    "nothing": (lambda mcp: mcp.read_resource("team-console://"), True, "Unknown resource"),
-    "an argument": (lambda mcp: mcp.get_prompt("join", {"name": "ceo"}), True, "no arguments"),
-    "no prompt": (lambda mcp: mcp.get_prompt("x"), True, "x"),
-}
-"""What a client asks for that is not there, whether that is its mistake by the protocol, and what it is told."""
-
-
-@pytest.mark.parametrize("asked", REFUSED)
-def test_what_is_not_there_is_refused_as_the_clients_mistake_or_with_the_desks_error(place: Place, asked: str) -> None:
-    act, is_mistake, words = REFUSED[asked]
-
+@cases
+def test_what_is_not_there_is_refused_as_the_clients_mistake_or_with_the_desks_error(
+    method: str, asked: list[Any], is_mistake: bool, words: str, place: Place
+) -> None:
     async def ask(client: Client) -> MCPError:
         with pytest.raises(MCPError, match=words) as caught:
-            await act(client)
+            await getattr(client, method)(*asked)
         return caught.value
 
     error = run(place, ask).error

@@ -104,13 +104,7 @@ def test_a_sprint_message_that_others_could_not_read_is_refused_with_its_place(c
     assert (error.code, place in error.message) == (Code.INVALID_FIELD, True)
 
 
-ASKED = {
-    "abc-123": "plan_approval_request",
-    "req-001": "shutdown_request",
-    "req-002": "shutdown_request",
-    "req-003": "shutdown_request",
-    "plan-001": "plan_approval_request",
-}
+ASKED = constant(__file__, "ASKED", dict[str, str])
 
 
 def asked(team: MemoryTeam, request_id: str, kind: str) -> None:
@@ -153,39 +147,26 @@ def test_a_summary_outside_the_rules_and_an_unknown_field_warn_and_are_sent(offi
 MASTER, SLAVE, SUMMARY = "master", "slave-batch-1", "one two three four five"
 BODIES: dict[str, dict[str, object]] = {
     **{str(body["msg_type"]): body for body in SPRINT_BODIES},
-    "AGENT_DESTROY_REQUEST": {"msg_type": "AGENT_DESTROY_REQUEST", "agent_name": "dev-runner-3-1"},
-    "AGENT_COMPLETE": {"msg_type": "AGENT_COMPLETE", "status": "done", "results": "all green"},
+    **constant(__file__, "MORE_BODIES", dict[str, dict[str, object]]),
 }
 ASKS = ("AGENT_CREATE_REQUEST", "AGENT_DESTROY_REQUEST", "SLAVE_BATCH_COMPLETE")
 """Kinds on which the lead decides."""
 OTHERS = ("AGENT_ROSTER_BROADCAST", "AGENT_CREATED", "AGENT_COMPLETE", "DEBUG_REQUEST")
 LONG = "A paragraph that says how the day went. " * 20
 
-FORMS: dict[str, Callable[[str, str], str]] = {
-    "bold": lambda name, body: f"**{name}**: {body}",
-    "bold with its colon": lambda name, body: f"**{name}:** {body}",
-    "code": lambda name, body: f"`{name}`: {body}",
-    "heading": lambda name, body: f"# {name}\n{body}",
-    "full-width colon": lambda name, body: f"{name}：{body}",
-    "dash": lambda name, body: f"{name} - {body}",
-    "no colon": lambda name, body: f"{name} {body}",
-    "small letters": lambda name, body: f"{name.lower()}: {body}",
-    "words": lambda name, body: f"{name.title().replace('_', ' ')}: {body}",
-    "greeting": lambda name, body: f"Hello master,\n{name}: {body}",
-    "greeting in the line": lambda name, body: f"Hello master, {name}: {body}",
-    "long greeting": lambda name, body: f"{LONG}\n\n{name}: {body}",
-    "fence": lambda name, body: f"```\n{name}: {body}\n```",
-    "fence of its JSON": lambda name, body: f"Here it is.\n{name}:\n```json\n{body}\n```\n",
-    "byte order mark": lambda name, body: f"\ufeff{name}: {body}",
-    "alone": lambda _, body: body,
-    "alone in a fence": lambda _, body: f"```json\n{body}\n```",
-    "small letters alone": lambda name, body: body.replace(name, name.lower()),
-}
+FORMS = constant(__file__, "FORMS", tuple[str, ...])
+"""Texts around a sprint message that are near to its form."""
+
+
+def formed(form: str, name: str, body: str) -> str:
+    """A sprint message in a form."""
+    small, words = name.lower(), name.title().replace("_", " ")
+    return form.format(name=name, body=body, small=small, words=words, small_body=body.replace(name, small), long=LONG)
 
 
 def written(team: MemoryTeam, name: str) -> list[str]:
     """Put a sprint message into the queue in each form, and as an object; return the ids."""
-    contents = [*(form(name, json.dumps(BODIES[name])) for form in FORMS.values()), BODIES[name]]
+    contents = [*(formed(form, name, json.dumps(BODIES[name])) for form in FORMS), BODIES[name]]
     messages = [message(message_id=f"N{number}", payload={"content": told}) for number, told in enumerate(contents)]
     put(team, *messages)
     return [message.message_id for message in messages]
@@ -238,20 +219,13 @@ def by_route(caller: Caller, content: str) -> Sequence[str]:
 @pytest.mark.parametrize("door", [by_send, by_sendmessage, by_route])
 def test_the_sender_is_told_at_once(door: Callable[[Caller, str], Sequence[str]], sprint: MemoryTeam) -> None:
     for name in ("AGENT_CREATE_REQUEST", "AGENT_COMPLETE"):
-        for form in FORMS.values():
-            told = door(Caller(sprint, SLAVE), form(name, json.dumps(BODIES[name])))
+        for form in FORMS:
+            told = door(Caller(sprint, SLAVE), formed(form, name, json.dumps(BODIES[name])))
             assert any(name in line and ("not in the form" in line or "plain text" in line) for line in told), told
     assert [row.kind for row in view(sprint).requests] == ["create"] * len(FORMS)
 
 
-QUOTED = (
-    "> {}",
-    "You wrote:\n> {}",
-    'He wrote "{}" and nothing came of it.',
-    "{}\nIs that the right form?",
-    "The AGENT_CREATE_REQUEST of this morning: I take it back.",
-    "{0}\n{0}",
-)
+QUOTED = constant(__file__, "QUOTED", tuple[str, ...])
 
 
 @pytest.mark.parametrize("name", ["AGENT_CREATE_REQUEST", "AGENT_ROSTER_BROADCAST"])
@@ -265,6 +239,6 @@ def test_quoted_prose_asks_for_nothing_and_makes_no_roster(name: str, sprint: Me
 
 def test_a_field_that_is_missing_is_refused_in_any_form(sprint: MemoryTeam) -> None:
     body = json.dumps({"msg_type": "AGENT_CREATE_REQUEST", "agent_type": "story-creator"})
-    for form in FORMS.values():
-        refused = refusal(by_send, Caller(sprint, SLAVE), form("AGENT_CREATE_REQUEST", body))
+    for form in FORMS:
+        refused = refusal(by_send, Caller(sprint, SLAVE), formed(form, "AGENT_CREATE_REQUEST", body))
         assert refused.code is Code.INVALID_FIELD

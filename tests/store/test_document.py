@@ -19,8 +19,9 @@ from team_console.store.backends.yaml.own_form import TextError, same
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.message import Message, from_record, new_record
 
+from tests.equipment.cases import cases, constant
 from tests.equipment.teams import make_message
-from tests.proofs.fuzz.inputs import ENTRY, good, mutate
+from tests.proofs.fuzz.inputs import good, mutate
 
 CREATED = datetime(2026, 2, 24, 10, 30, 15, 123000, tzinfo=UTC)
 REST = "  type: t\n  from: a\n  to: b\n"
@@ -87,12 +88,6 @@ def outcomes(text: QueueText) -> list[object]:
     return [entry.message and dict(entry.message.record) for entry in text.entries]
 
 
-# Frames.
-
-
-# Scalars.
-
-
 TYPED = [json.loads(line) for line in Path(__file__).with_name("scalars.jsonl").read_text().splitlines()]
 """Scalars as they are written, and what they mean."""
 
@@ -102,12 +97,6 @@ def test_only_unmistakable_payload_scalars_are_typed(written: str, value: object
     text = queue("- message_id: M\n" + REST + f"  status: pending\n  payload:\n    x: {written}\n")
     assert same(text.messages()[0].payload["x"], value)
     assert changed(text, 0, status="read").data() == text.data().replace(b"pending", b"read")
-
-
-# Aliases.
-
-
-# Changes.
 
 
 def differing(old: bytes, new: bytes) -> tuple[list[str], list[str]]:
@@ -228,16 +217,7 @@ def test_understanding_reports_progress_and_can_be_stopped() -> None:
     assert seen == [(0, 3)]
 
 
-@pytest.mark.parametrize("line_break", ["\r", "\x85", "\u2028", "\u2029"])
-@pytest.mark.parametrize(
-    "text",
-    [
-        "# c{}messages:   # c\r\no: [1,\r\n2]\r\n",
-        "# c{}messages:\n",
-        "# c{}messages: [{{message_id: A}}]\n",
-        "# c{}[]\n",
-    ],
-)
+@cases
 def test_a_comment_ends_where_yaml_says_so_when_the_queue_is_written(text: str, line_break: str) -> None:
     before = QueueText.parse(text.format(line_break).encode())
     after = before.edit(append=[make_message(1)]).data()
@@ -250,12 +230,8 @@ TRICKY: list[str] = [*json.loads(Path(__file__).with_name("tricky_texts.json").r
 """Texts that some reader of YAML takes for something else."""
 
 
-PLAIN = (
-    ENTRY.format(number=1, to="ceo", content='|\n      one\n\n        two # "3"\n      four: five'),
-    ENTRY.format(number=2, to="'it''s'", content="C# 10:30 é😀") + "  read_by:\n    no: 10:30\n    b: '5'\n# end M 1\n",
-    ENTRY.format(number=3, to="no", content='"x y"') + "    list:\n    - a\n    - -5\n    n: -1.5\n    e: {}\n\n",
-    ENTRY.format(number=4, to="x", content="|-\n      déjà\n       vu") + "  to_agents:\n  - a\n  - 010\n  x: 7\n",
-)
+PLAIN = constant(__file__, "PLAIN", tuple[str, ...])
+"""Entries of our own form."""
 
 
 def a_record(**payload: Any) -> dict[str, Any]:
@@ -289,21 +265,7 @@ def test_a_new_message_is_written_as_the_design_shows_it() -> None:
         priority="high",
         payload={"request_id": "plan_approval-1771929015123@task-manager@sprint-42", "content": "1. One\n\n2. Two\n"},
     )
-    assert emit(message).decode() == (
-        "- message_id: MSG-20260224-7k2m9qxa\n"
-        "  type: plan_approval_request\n"
-        "  from: task-manager\n"
-        "  to: ceo\n"
-        "  priority: high\n"
-        "  created: '2026-02-24T10:30:15.123Z'\n"
-        "  status: pending\n"
-        "  payload:\n"
-        "    request_id: plan_approval-1771929015123@task-manager@sprint-42\n"
-        "    content: |\n"
-        "      1. One\n"
-        "\n"
-        "      2. Two\n"
-    )
+    assert emit(message).decode() == constant(__file__, "WRITTEN", str)
 
 
 keys = st.one_of(st.sampled_from(TRICKY), st.text(max_size=12))
@@ -338,30 +300,13 @@ def test_every_payload_reads_back_the_same_with_three_independent_readers(payloa
     assert yaml.load(raw, yaml.SafeLoader) == [record]
 
 
-def deep(levels: int) -> Any:
-    value: Any = "bottom"
-    for _ in range(levels):
-        value = {"k": value}
-    return value
-
-
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        ("\ud800", "surrogate"),
-        (float("nan"), "not a number"),
-        (float("inf"), "not a number"),
-        (10**99, "100 digits"),
-        (datetime(2026, 2, 24, tzinfo=UTC), "datetime"),
-        (b"bytes", "bytes"),
-        ({1: "x"}, "not text"),
-        (deep(70), "nesting"),
-    ],
-)
+@cases
 def test_what_cannot_be_written_exactly_is_refused_with_a_reason(value: object, reason: str) -> None:
     with pytest.raises(TextError, match=reason) as caught:
         written(a_record(x=value))
     assert caught.value.hint
+    with pytest.raises(TextError, match="surrogate"):
+        written(a_record(x="\ud800"))
 
 
 def test_an_envelope_value_that_would_read_back_as_text_is_refused() -> None:

@@ -39,11 +39,13 @@ def test_a_signature_is_shown_for_what_it_is_worth(seal: Seal, words: str) -> No
     assert words in shown(signature="x", seal=seal)
 
 
-def test_no_line_of_a_summary_is_kept_from_the_reader() -> None:
-    payload = {"summary": "Split the loader in two\nand delete the backups", "content": "1. Split it"}
-    text = shown(payload=payload)
-    assert "and delete the backups" in text
-    assert "1. Split it" in text
+@cases
+def test_what_a_message_says_is_told_to_its_end(record: dict[str, Any], told: list[str]) -> None:
+    text = " ".join(shown(**record).split())
+    assert [words for words in told if words not in text] == []
+
+
+def test_words_that_stand_above_are_not_said_again() -> None:
     assert shown(payload={"summary": "One", "content": "Two"}).count("One") == 1
 
 
@@ -53,25 +55,13 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp.exe [@click=app.quit]x[/] [/n
 def test_every_field_is_made_safe() -> None:
     text = shown(
         **{
-            "message_id": HOSTILE,
-            "type": HOSTILE,
-            "from": HOSTILE,
-            "to": HOSTILE,
-            "priority": HOSTILE,
-            "status": HOSTILE,
-            "created": HOSTILE,
+            **dict.fromkeys(("message_id", "type", "from", "to", "priority", "status", "created"), HOSTILE),
             "error_message": HOSTILE,
             "payload": {"content": HOSTILE, "summary": HOSTILE, "request_id": HOSTILE, HOSTILE: {HOSTILE: [HOSTILE]}},
         }
     )
     assert safe_text(text) == text
     assert "owned" in text
-
-
-def test_what_a_delivery_failed_with_is_told_to_its_end() -> None:
-    error = "exit status 1: " + "Traceback of the notifier, " * 20 + "no route to host"
-    text = shown(status="failed", error_message=error)
-    assert "no route to host" in " ".join(text.split())
 
 
 def test_an_endless_text_is_cut_and_the_cut_is_said() -> None:
@@ -83,8 +73,9 @@ def texts(groups: Iterable[Sequence[Line]]) -> list[str]:
     return [text_of(line) for group in groups for line in group]
 
 
-def test_tasks_show_what_is_done() -> None:
-    assert texts(prose("- [x] done\n- [ ] open", 40)) == ["☑ done", "☐ open"]
+@cases
+def test_markdown_is_drawn_and_nothing_of_it_is_lost(text: str, width: int, shown: list[str]) -> None:
+    assert texts(prose(text, width)) == shown
 
 
 @cases
@@ -92,31 +83,11 @@ def test_what_a_markdown_reader_would_hide_is_shown(text: str) -> None:
     assert texts(prose(text, 120)) == [text]
 
 
-def test_code_blocks_are_shown_line_by_line_with_their_language() -> None:
-    lines = texts(prose("```python\nif x:\n    y = '**a**'\n```\nafter", 60))
-    assert lines == ["│ python", "│ if x:", "│     y = '**a**'", "after"]
-
-
-def test_a_table_is_drawn_in_columns_and_no_cell_is_lost() -> None:
-    table = "| File | Lines |\n|:--|--:|\n| a.py | 7 | more |\n| `b|c` and \\| d | 12 |\n"
-    assert texts(prose(table, 40)) == [
-        f" File │      Lines │      {' ' * 14}",
-        f"──────┼────────────┼──────{' ' * 14}",
-        f" a.py │          7 │ more {' ' * 14}",
-        f" `b   │ c` and | d │ 12   {' ' * 14}",
-        "",
-    ]
-
-
 @pytest.mark.parametrize("width", [80, 40, 20, 8])
 def test_however_narrow_a_table_is_all_of_its_letters_are_there(width: int) -> None:
     table = "| a | b |\n|---|---|\n| 中文的名字很长 | a cell of many words, longer than there is room |\n| x |"
     shown = re.sub(r"[\s│┼─|-]", "", "".join(texts(prose(table, width))))
     assert sorted(shown) == sorted(re.sub(r"[\s|-]", "", table))
-
-
-def test_a_fence_that_never_ends_hides_nothing() -> None:
-    assert texts(prose("```\nlast words", 60)) == ["│ last words"]
 
 
 def test_a_text_in_three_quotes_is_one_text_also_where_the_screen_breaks_it() -> None:
