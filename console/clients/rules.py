@@ -132,6 +132,7 @@ _IN_PLACE = table_of("""
     shfmt       -w --write
     gofmt       -w
     find        -delete
+    ssh-keygen  -t
 """)
 """Those that write what each word names with such an option alone."""
 _SCRIPTED = frozenset(("sed", "perl", "ruby", "yq"))
@@ -157,7 +158,6 @@ _WRITTEN_BY_OPTION = _LAST_WRITTEN | table_of("""
     tar c               -f --file
     openssl             -out
     pip install         -t --target --prefix --root
-    ssh-keygen          -f
     git archive         -o --output
     git format-patch    -o --output-directory
     csplit              -f --prefix

@@ -123,22 +123,7 @@ def test_whatever_pieces_a_text_is_made_of_it_is_read_to_its_end() -> None:
     """What a text breaks off is a text, too; an error would be silence, by which a call passes unasked."""
     seed = 20261128
     random = Random(seed)
-    pieces = (
-        *HOSTILE,
-        *AROUND,
-        *PUSH,
-        *HARMLESS,
-        "function ",
-        "+=",
-        "x[",
-        "]=",
-        "${",
-        ">|",
-        "\1",
-        "\3 x\4",
-        "cd $x",
-        "set --",
-    )
+    pieces = [*HOSTILE, *AROUND, *PUSH, *HARMLESS, *TABLE["pieces"]]
     for _ in range(3_000):
         text = "".join(random.choices(pieces, k=random.randint(1, 8)))
         at = random.randrange(len(text))
@@ -151,11 +136,6 @@ def test_parentheses_as_deep_as_a_text_can_be_are_read() -> None:
 
 
 def test_a_text_that_runs_itself_comes_to_an_end() -> None:
-    for text in (
-        'x=\'eval "$x"\'; eval "$x"',
-        "f() { f; f; }; f",
-        "alias a='a; a'\na",
-        'x=\'bash -c "$x $x"\'; eval "$x"',
-    ):
+    for text in TABLE["endless"]:
         assert len(commands_in(f"{text}\ngit push", "/")) < 20_000
         assert asked(f"{text}\ngit push") == "push"
