@@ -18,7 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from team_console.store.backends.locked_files import SAFE, is_locked, open_file, open_folder
-from team_console.store.backends.session_notes import ENDED, RUNS, make_folder
+from team_console.store.backends.session_notes import ENDED, RUNS, make_shared_folder
 from team_console.store.contract.team import UNKNOWN, Attendance, Presence, Team, is_presence_name
 from team_console.store.model.clock import from_file, to_text
 from team_console.store.model.errors import Problem
@@ -108,7 +108,7 @@ class PresenceFolder(Struct, frozen=True):
         """Return a descriptor that holds the lock on the new file; None where that cannot be had."""
         try:
             with suppress(FileExistsError):
-                make_folder(self.path, mode)
+                make_shared_folder(self.path, mode)
             with _opened(self.path) as folder:
                 _sweep(folder)
                 return _locked_file(folder, file, mode)

@@ -40,7 +40,7 @@ def write_note(folder: str, note: dict[str, str], *, like: str) -> bool:
     try:
         mode = os.stat(like).st_mode
         if not os.path.isdir(folder):
-            make_folder(folder, mode)
+            make_shared_folder(folder, mode)
         texts = {key: text[:MOST_WORDS] for key, text in note.items()}
         write_whole(os.path.join(folder, name), texts, mode=mode & 0o664 | 0o600)
     except OSError:
@@ -53,7 +53,7 @@ def write_note(folder: str, note: dict[str, str], *, like: str) -> bool:
     return True
 
 
-def make_folder(folder: str | os.PathLike[str], mode: int) -> None:
+def make_shared_folder(folder: str | os.PathLike[str], mode: int) -> None:
     """Make a folder for whoever may read or write files of this mode.
 
     Raises:

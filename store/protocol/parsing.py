@@ -272,7 +272,7 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
         if self.name == "SLAVE_BATCH_COMPLETE":
             return self.message.sender
         key = _SUBJECTS.get(self.kind.request_kind) if self.kind.request_kind else None
-        return canonical(as_key(self.body.get(key))) or None if key else None
+        return canonical(key_in(self.body, key)) or None if key else None
 
     @property
     def approve(self) -> bool | None:
@@ -358,7 +358,7 @@ def _request_id_of(message: Message, kind: MessageKind, body: Fields) -> str | N
         keys = _ID_KEYS.get(kind.request_kind, ())
     elif kind.family not in (Family.SPRINT, Family.UNKNOWN):
         keys = ("request_id", "requestId")
-    quoted = next((found for key in keys if (found := as_key(body.get(key)))), None)
+    quoted = next((found for key in keys if (found := key_in(body, key))), None)
     if kind.opens is not None:
         return quoted or message.message_id
     carried = body.get("in_reply_to", message.payload.get("in_reply_to"))
@@ -383,6 +383,11 @@ def text_in(data: Fields, key: str) -> str:
     """Return a text; empty for anything else."""
     value = data.get(key)
     return value if isinstance(value, str) else ""
+
+
+def key_in(data: Fields, key: str) -> str:
+    """Return an id or a key as `as_key` does."""
+    return as_key(data.get(key))
 
 
 def texts_in(data: Fields, key: str) -> tuple[str, ...]:
@@ -527,7 +532,7 @@ def plans_of(reads: Iterable[ParsedMessage]) -> dict[str, Plan]:
     sessions: dict[str, dict[str, list[str]]] = {}
     for read in reads:
         if read.name in (PLAN, CORRECTION):
-            name = as_key(read.body.get("session_id"))
+            name = key_in(read.body, "session_id")
             now = sessions.setdefault(name, {})
             sessions[name] = planned(read.body.get("batches")) if read.name == PLAN else replanned(now, read.body, ())
     return {name: tuple((key, tuple(stories)) for key, stories in now.items()) for name, now in sessions.items()}
@@ -569,7 +574,7 @@ def replanned(now: Mapping[str, list[str]], body: Fields, begun: Collection[str]
 def dispatched_name(read: ParsedMessage) -> str:
     """Return the name of the agent that a dispatch asks for: its type and its story, as the protocol names agents."""
     body = read.body
-    return f"{as_key(body.get('agent_type'))}-{as_key(body.get('story_key'))}"
+    return f"{key_in(body, 'agent_type')}-{key_in(body, 'story_key')}"
 
 
 def batch_key(value: Any) -> str:

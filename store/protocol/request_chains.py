@@ -18,8 +18,8 @@ from team_console.store.protocol.parsing import (
     EARLIEST,
     Order,
     PlacedMessage,
-    as_key,
     dispatched_name,
+    key_in,
     parse_message,
 )
 from team_console.store.protocol.request_messages import RequestMessages
@@ -174,7 +174,7 @@ def _is_order(messages: RequestMessages, stop: RequestRow, row: RequestRow) -> b
     """Return whether a stop was asked for because of the request for an end, by whoever may decide that."""
     if stop.kind is not RequestKind.SHUTDOWN or stop.state is RequestState.WITHDRAWN:
         return False
-    quotes = as_key(stop.question.payload.get("in_reply_to")) == row.request_id
+    quotes = key_in(stop.question.payload, "in_reply_to") == row.request_id
     return quotes and not messages.objection(stop.question, None) and messages.may_answer(stop.question, row.question)
 
 
@@ -217,9 +217,7 @@ def _is_version_of(row: RequestRow, older: RequestRow) -> bool:
     """
     if row.kind is not RequestKind.PLAN or older.state is RequestState.OPEN:
         return True
-    return (
-        row.title.casefold() == older.title.casefold() or as_key(row.question.payload.get(REPLACES)) == older.request_id
-    )
+    return row.title.casefold() == older.title.casefold() or key_in(row.question.payload, REPLACES) == older.request_id
 
 
 def _with_age_of_versions(rows: Iterable[RequestRow]) -> list[RequestRow]:

@@ -20,8 +20,8 @@ from team_console.store.protocol.parsing import (
     ParsedMessage,
     PlacedMessage,
     Plan,
-    as_key,
     batch_key,
+    key_in,
     mapping,
     parse_message,
     text_in,
@@ -305,7 +305,7 @@ def _report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
 def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
     tell = f"Tell {', '.join(read.message.recipients)} whom to"
     # A report goes to a slave, so nobody else can be named for it.
-    name, what = canonical(as_key(read.body.get("report_to"))), ""
+    name, what = canonical(key_in(read.body, "report_to")), ""
     if name and name != read.message.sender and facts.roles:
         if SLAVE not in classes_of(name, facts.roles, facts.config.lead):
             what = f"{name:.80} is no slave, and AGENT_COMPLETE goes to a slave"
@@ -324,7 +324,7 @@ def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
 def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
     """Yield the departures of a batch report from the plan of its stories."""
     body = read.body
-    session, batch = as_key(body.get("session_id")), batch_key(body.get("batch_id"))
+    session, batch = key_in(body, "session_id"), batch_key(body.get("batch_id"))
     plan = facts.plans.get(session)
     if plan is None:
         texts = [f"there is no plan of session {session:.80}"] if facts.plans else []

@@ -32,9 +32,9 @@ from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.team_rules import SM, classes_of, ending_problem
 from team_console.store.protocol.verdicts import ORDERED, SIGNATURE, Seen
 from team_console.store.service.caller import Caller, Receipt, receipt
-from team_console.store.service.questions import close_question, judged, open_question
+from team_console.store.service.questions import close_question, open_question, requests_in
 from team_console.store.service.running_grants import end_grants_for
-from team_console.store.service.writing import Draft, advise, check_known, new_request_id, write_drafts
+from team_console.store.service.writing import Draft, advise, check_known, new_request_id, roles_now, write_drafts
 from team_console.store.settings.team_config import TeamConfig
 
 _LAST_WORDS = 400
@@ -153,7 +153,7 @@ def tell_residents(
     """Return the complete roster, one single message to each resident and to nobody else (requirements 169, 176,
     178, 180).
     """
-    roles = {name: role for name, role in members(tx.config, tx.everything()).items() if name != left}
+    roles = {name: role for name, role in roles_now(tx).items() if name != left}
     if arrived is not None:
         roles[arrived] = "temp"
     lists = {
@@ -223,7 +223,7 @@ def conclude(
 
 def _roster_forecast(state: TeamState, *, without: str | None = None) -> str:
     """Return who will be sent the roster, in words: every resident but the one that is leaving."""
-    roles = members(state.config, state.everything())
+    roles = roles_now(state)
     return ", ".join(name for name, role in roles.items() if role == "resident" and name != without)
 
 
@@ -348,7 +348,7 @@ def creation_forecast(state: TeamState, question: Message, agent_name: str | Non
 
 def asked_of_former_life(state: TeamState, agent: str) -> list[RequestRow]:
     """Return the open requests about an agent of this name, which a new one is not meant by (D34)."""
-    rows = judged(state, state.everything()).values()
+    rows = requests_in(state, state.everything()).values()
     return [row for row in rows if row.is_open and row.stops == agent]
 
 
@@ -365,7 +365,7 @@ def trigger_course_correction(caller: Caller, *, user_input: str) -> Receipt:
     with caller.transaction("course_correction") as tx:
         summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Course correction"), user_input)
         payload = {"summary": summary[:120], "content": sprint_content("CC_TRIGGER", body)}
-        roles = members(tx.config, tx.everything())
+        roles = roles_now(tx)
         to = next((name for name in roles if classes_of(name, roles, tx.config.lead) == {SM}), None)
         if to is None:
             text = f"team {tx.config.name} has no scrum master"
@@ -546,7 +546,7 @@ def _unconfirmed(state: TeamState) -> Iterator[tuple[RequestRow, Message, dateti
     if not agents:
         return
     about = with_bearing(orders, lambda: messages)
-    for case in judged(state, about).values():
+    for case in requests_in(state, about).values():
         if case.ending is not None and case.ends in agents:
             has_agreed = case.ending.verdict is not None
             yield case, case.ending.question, EARLIEST if has_agreed else case.ending.due_at or EARLIEST

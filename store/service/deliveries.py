@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
@@ -26,14 +26,13 @@ from team_console.store.model.schedule import (
     next_attempt,
     wait_after,
 )
-from team_console.store.protocol.membership import members
 from team_console.store.protocol.parsing import parse_message, when_created
 from team_console.store.protocol.relations import REQUEST, is_answer
 from team_console.store.protocol.team_rules import check_permission, check_settings
 from team_console.store.protocol.verdicts import Seal, message_seal
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.inbox import Trust, leave_as_is, readable
-from team_console.store.service.writing import check_known, expanded_recipients, sealed
+from team_console.store.service.writing import check_known, expanded_recipients, roles_now, sealed
 from team_console.store.settings.team_config import TeamConfig
 
 ROUTER = "@router"
@@ -65,7 +64,7 @@ def serves(config: TeamConfig, name: str) -> bool:
     return bool(config.agent(name).deliver) or name not in (USER, config.lead)
 
 
-def job_of(config: TeamConfig, members: Callable[[], Sequence[str]], message: Message, now: datetime) -> Job | None:
+def job_of(config: TeamConfig, members: Callable[[], Collection[str]], message: Message, now: datetime) -> Job | None:
     """Return the job that `message` is now, None when it is not due or nobody is to be served."""
     if not is_due(message, now):
         return None
@@ -75,7 +74,7 @@ def job_of(config: TeamConfig, members: Callable[[], Sequence[str]], message: Me
     return Job(message, targets, everyone) if targets else None
 
 
-def obstacle(config: TeamConfig, members: Callable[[], Sequence[str]], name: str) -> str | None:
+def obstacle(config: TeamConfig, members: Callable[[], Collection[str]], name: str) -> str | None:
     """Return why nothing can be handed to `name` at all; None when it can."""
     if not is_name(name):
         return f"{name!r} is not an agent name"
@@ -223,9 +222,9 @@ class PassScope(Struct, frozen=True):
         )
 
 
-def members_of(state: TeamState) -> Callable[[], Sequence[str]]:
+def members_of(state: TeamState) -> Callable[[], Collection[str]]:
     """Return the names of the members, worked out when first asked for."""
-    return cache(lambda: list(members(state.config, state.everything())))
+    return cache(lambda: roles_now(state))
 
 
 def due_jobs(state: TeamState, choice: PassScope) -> list[Job]:
@@ -246,7 +245,7 @@ def settle(
     job: Job,
     outcomes: Mapping[str, str | None],
     trust: Trust,
-    members: Callable[[], Sequence[str]],
+    members: Callable[[], Collection[str]],
     *,
     attempts: int | None = None,
 ) -> list[Attempt]:

@@ -32,7 +32,7 @@ from team_console.store.protocol.verdicts import digest_of, shown_by_grant
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.decision import Decision, refuse_unbound
-from team_console.store.service.questions import close_question, find_question, judged
+from team_console.store.service.questions import close_question, find_question, requests_in
 from team_console.store.service.running_grants import all_grants, in_force, put_recalled, write_to_self
 from team_console.store.service.signing import Made, put_signed, signed_record
 from team_console.store.service.writing import Draft, write_drafts
@@ -72,7 +72,7 @@ def trial_of(caller: Caller, request_ids: Sequence[str], *, asked: Message | Non
     snapshot = caller.team.snapshot()
     archived = caller.team.archived("permission_request", "permission_response")
     messages = by_id((*archived, *snapshot.messages)).values()
-    cases = judged(snapshot, messages).values()
+    cases = requests_in(snapshot, messages).values()
     own = _decided_by_hand(cases, caller.actor)
     known = {case.request_id: case for case in own}
     scopes = [_scope_of_approved(known.get(request_id), request_id) for request_id in request_ids]
@@ -175,7 +175,7 @@ def start_grant(
     }
 
     def put(tx: Transaction) -> Made:
-        cases = judged(tx, tx.everything()).values()
+        cases = requests_in(tx, tx.everything()).values()
         refuse_contradiction(_tried_on(_decided_by_hand(cases, caller.actor), trial))
         _refuse_ended(tx, end)
         return Made(write_to_self(tx, GRANT, caller.actor, payload), trial.question)

@@ -18,7 +18,7 @@ from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.team_rules import check_settings
 from team_console.store.service.caller import Caller
 from team_console.store.service.running_grants import end_grants_for
-from team_console.store.service.writing import current_members
+from team_console.store.service.writing import roles_now
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, fields_of, remove_member
 from team_console.store.settings.settings_file import settings_in
 from team_console.store.settings.team_config import Agent, TeamConfig
@@ -82,11 +82,11 @@ def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
                 raise TeamError(Code.NOT_PERMITTED, f"{agent.name} is a member already", hint)
         refuse_case_twins([agent.name for agent in agents], config)
         listed = {config.lead, USER, *(agent.name for agent in agents)}
-        others = [name for name in current_members(tx) if name not in listed and not config.declared]
+        others = [name for name in roles_now(tx) if name not in listed and not config.declared]
         # The first listed member closes the team: whoever only wrote so far is no member any more.
         text = "the team lists its members from now on; not on the list:"
         warnings = [f"{text} {', '.join(others)}"] if others else []
-        warnings += rights_of_nobody(config, agents, current_members(tx))
+        warnings += rights_of_nobody(config, agents, roles_now(tx))
         for agent in agents:
             _edit(tx, partial(add_member, agent=agent), {agent.name: agent})
         tx.record(ADD_MEMBERS, members=[_facts_of(agent) for agent in agents])
@@ -123,7 +123,7 @@ def set_member(caller: Caller, name: str, fields: Mapping[str, Any]) -> MembersC
             _edit(tx, partial(change_member, name=name, fields=changes), {name: after})
             tx.record("member_set", member=_facts_of(after), before=_facts_of(before))
         named = replace(after, **{key: None for key in ("may_message", "may_send") if key not in fields})
-        warnings = rights_of_nobody(tx.config, [named], current_members(tx))
+        warnings = rights_of_nobody(tx.config, [named], roles_now(tx))
     return MembersChanged("member_set", tx.config.name, (after,), tuple(warnings), tuple(tx.notices))
 
 
@@ -229,10 +229,10 @@ def _facts_of(agent: Agent) -> dict[str, Any]:
 
 def _left_behind(tx: Transaction, names: Sequence[str]) -> list[str]:
     """Return what waits for those who leave, and what they asked, as sentences."""
-    from team_console.store.service.questions import judged  # 8 ms, for who leaves alone
+    from team_console.store.service.questions import requests_in  # 8 ms, for who leaves alone
 
     everything = tx.everything()
-    cases = judged(tx, everything).values()
+    cases = requests_in(tx, everything).values()
     told = []
     for name in names:
         unread = sum(message.is_pending_for(name) for message in everything)

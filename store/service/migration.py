@@ -25,7 +25,7 @@ from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.parsing import mappings
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import readable
-from team_console.store.service.questions import judged
+from team_console.store.service.questions import requests_in
 from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
@@ -239,7 +239,7 @@ class _Migration:
     def _forged_here(self, snapshot: Snapshot) -> frozenset[str]:
         """Return the ids of answers that decide nothing at the source: there its trail tells, in the copy it cannot."""
         past = list(_history(self._source, None))
-        rows = judged(snapshot, [*past, *snapshot.messages]).values()
+        rows = requests_in(snapshot, [*past, *snapshot.messages]).values()
         return frozenset(message_id for row in rows for message_id in row.forged)
 
     def _copy_attachment(self, tx: Transaction, message: Message) -> None:

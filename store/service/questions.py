@@ -18,7 +18,7 @@ from team_console.store.protocol.verdicts import Face, Seen, digest_of
 from team_console.store.service.writing import archive_as_read
 
 
-def judged(state: TeamState, messages: Iterable[Message]) -> dict[Message, RequestRow]:
+def requests_in(state: TeamState, messages: Iterable[Message]) -> dict[Message, RequestRow]:
     """Return the requests that these messages open, as `judge` does by what is known in `state`."""
     return judge(messages, state.config, state.recorded, state.now)
 
@@ -89,7 +89,7 @@ def find_question(
     if not request_id:
         raise TeamError(Code.INVALID_REQUEST_ID, "the request id is empty", "Quote the id of the request.")
     thread = state.thread(request_id)
-    rows = judged(state, with_bearing(thread, state.everything))
+    rows = requests_in(state, with_bearing(thread, state.everything))
     asked = [row for message in thread if (row := rows.get(message)) is not None and row.request_id == request_id]
     own = [case for case in asked if case.asker == asker] or asked
     meant = (case for case in own if (digest_of(case.question) == wanted if wanted else case.is_open))

@@ -19,7 +19,7 @@ from team_console.store.protocol.client_requests import FURTHER, ONCE, WHY, deni
 from team_console.store.protocol.free_text import secret_warnings
 from team_console.store.protocol.kinds import ASKBACK, ASKED_BACK, RESPONSES, RequestKind, phrase
 from team_console.store.protocol.membership import known
-from team_console.store.protocol.parsing import as_key, parse_message
+from team_console.store.protocol.parsing import key_in, parse_message
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.remarks import REMARKS, Remark
 from team_console.store.protocol.request_chains import REPLACES
@@ -94,7 +94,7 @@ def decide(caller: Caller, verdict: Decision) -> Receipt:
     read = parse_message(signed) if signed is not None else None
     if read is not None and read.answers is RequestKind.CREATE:
         # The name that was free when it was signed, not the one that will be.
-        verdict = replace(verdict, agent_name=as_key(read.body.get("agent_name")) or verdict.agent_name)
+        verdict = replace(verdict, agent_name=key_in(read.body, "agent_name") or verdict.agent_name)
     answered = None
     with caller.transaction(action) as tx:
         row = _asked(tx, caller, verdict)

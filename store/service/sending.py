@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -14,16 +14,16 @@ from team_console.store.model.message import Message, ids_of
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean
 from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.checks import as_written, check_outgoing, default_recipients
-from team_console.store.protocol.membership import left_out, members
+from team_console.store.protocol.membership import left_out
 from team_console.store.protocol.parsing import check_configured, parse_message
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.writing import (
     Draft,
     advise,
     check_known,
-    current_members,
     not_listening,
     resolve,
+    roles_now,
     write_drafts,
 )
 
@@ -108,7 +108,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
         if not repeated:
             warnings += advise(tx, messages)
             if draft.type == "broadcast":
-                warnings += _broadcast_advice(tx, messages, () if ALL in draft.to else current_members(tx))
+                warnings += _broadcast_advice(tx, messages, () if ALL in draft.to else roles_now(tx))
             elif ALL in draft.to:
                 warnings.append(f"sent to all: {counted(len(messages), 'delivery')}, one for each member")
             tx.record(action, ids=ids_of(messages), to=recipients, type=draft.type)
@@ -135,7 +135,7 @@ def _refuse_unsigned_verdict(tx: Transaction, messages: Sequence[Message]) -> No
         raise TeamError(Code.NOT_PERMITTED, text, "Give it with approve, reject, answer or shutdown, which sign it.")
 
 
-def _broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Sequence[str]) -> Iterator[str]:
+def _broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Iterable[str]) -> Iterator[str]:
     """Yield warnings on a broadcast as a whole: whom it leaves out, and how often its sender broadcasts."""
     first = messages[0]
     recipients = {name for message in messages for name in message.recipients}
@@ -178,7 +178,7 @@ def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
     from team_console.store.protocol.relations import silent  # with all that judges requests: 8 ms
 
     snapshot = caller.team.snapshot()
-    known = members(snapshot.config, snapshot.messages)
+    known = roles_now(snapshot)
     names = tuple(map(canonical, (to,) if isinstance(to, str) else to))
     unnamed: list[str] = []
     if ALL in names:

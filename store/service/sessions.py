@@ -21,7 +21,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import tidy
 from team_console.store.service.deliveries import Job, with_outcome
 from team_console.store.service.inbox import InboxQuery, waiting_in
-from team_console.store.service.writing import Draft, check_known, current_members, expanded_recipients, record_of
+from team_console.store.service.writing import Draft, check_known, expanded_recipients, record_of, roles_now
 from team_console.store.settings.team_config import TeamConfig
 
 SESSION_ENDED = "session ended"
@@ -191,7 +191,7 @@ def _chosen(
 
 
 def _delivered(tx: Transaction, message: Message, agent: str, session: str) -> Message:
-    job = Job(message, (agent,), expanded_recipients(lambda: current_members(tx), message))
+    job = Job(message, (agent,), expanded_recipients(lambda: roles_now(tx), message))
     handed = {**message.handed_to, agent: session}
     changed = with_outcome(job, {agent: None}, tx.now).with_changes(handed_to=handed, claimed_at=None)
     tx.replace(message, changed)

@@ -35,9 +35,9 @@ from team_console.store.protocol.parsing import (
     BATCH_REPORT,
     CARRIERS,
     ParsedMessage,
-    as_key,
     asks,
     carried_name,
+    key_in,
     parse_message,
     plans_of,
 )
@@ -154,16 +154,16 @@ def resolve(tx: Transaction, *, sender: str, to: Sequence[str]) -> list[str]:
     """
     names = list(dict.fromkeys(to))
     if ALL in names:
-        names = [name for name in current_members(tx) if name not in (sender, USER)]
+        names = [name for name in roles_now(tx) if name not in (sender, USER)]
         if not names:
             raise TeamError(Code.MISSING_RECIPIENT, "the team has no other members", "Add agents to its settings.")
     check_known(tx, [*names, sender])
     return names
 
 
-def current_members(tx: Transaction) -> list[str]:
-    """Return the names of the members now: settings, roster messages, creations and destructions."""
-    return list(members(tx.config, tx.everything()))
+def roles_now(state: TeamState) -> Mapping[str, str]:
+    """Return the members now, each with its role: settings, roster messages, creations and destructions."""
+    return members(state.config, state.everything())
 
 
 def is_settled(config: TeamConfig, name: str) -> bool:
@@ -420,7 +420,7 @@ def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMess
         recipients = waiting.question.recipients
         if message.sender not in recipients:
             raise not_for_actor(message.sender, shared, recipients)
-        asked_about, told_about = (as_key(each.body.get("story_key")) for each in (waiting_read, read))
+        asked_about, told_about = (key_in(each.body, "story_key") for each in (waiting_read, read))
         if asked_about and told_about and asked_about != told_about:
             yield f"{read.name} is about the story {told_about:.80}, {shared} asked about {asked_about:.80}"
         return
@@ -446,7 +446,7 @@ def archive_as_read(tx: Transaction, message: Message, agent: str) -> Message:
     changed = own
     if message.is_group:
         read_by = {**message.read_by, agent: at}
-        others = [name for name in expanded_recipients(lambda: current_members(tx), message) if name not in read_by]
+        others = [name for name in expanded_recipients(lambda: roles_now(tx), message) if name not in read_by]
         changed = message.with_changes(read_by=read_by, status=message.status if others else Status.READ.value)
         own = own.with_changes(read_by=read_by)
     tx.archive(agent, own)
@@ -454,7 +454,7 @@ def archive_as_read(tx: Transaction, message: Message, agent: str) -> Message:
     return changed
 
 
-def expanded_recipients(members: Callable[[], Sequence[str]], message: Message) -> tuple[str, ...]:
+def expanded_recipients(members: Callable[[], Iterable[str]], message: Message) -> tuple[str, ...]:
     """Return the recipients of a message, one by one; `members` is called only for a message to everybody."""
     if not message.is_group:
         return message.recipients

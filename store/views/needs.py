@@ -13,7 +13,7 @@ from team_console.store.model.names import ALL
 from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import report_of
-from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, as_key
+from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, key_in
 from team_console.store.protocol.relations import RESPONSE
 from team_console.store.protocol.team_rules import may_answer
 from team_console.store.protocol.titles import message_title, verdict_reason
@@ -227,7 +227,7 @@ def _open_and_damaged(facts: Facts) -> Iterator[ActionItem]:
     for row in facts.requests.open:
         if row.asker in facts.mine:
             # Nobody needs to be told that a stop is overdue whose agent is gone, or whose end is confirmed without it.
-            is_stop, quoted = row.kind is RequestKind.SHUTDOWN, as_key(row.question.payload.get("in_reply_to"))
+            is_stop, quoted = row.kind is RequestKind.SHUTDOWN, key_in(row.question.payload, "in_reply_to")
             settled = is_stop and (row.addressee in facts.team.gone or quoted in ending)
             if row.state is RequestState.OVERDUE and not settled:
                 yield _overdue(row, row.addressee, f"has not answered the {row.kind.noun}: {row.title}")

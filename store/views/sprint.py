@@ -14,9 +14,9 @@ from team_console.store.protocol.parsing import (
     DISPATCH,
     PLAN,
     PlacedMessage,
-    as_key,
     batch_key,
     dispatched_name,
+    key_in,
     mapping,
     planned,
     replanned,
@@ -75,7 +75,7 @@ class _Fold:
         self.work: dict[str, tuple[str, str]] = {}
 
     def _session(self, entry: PlacedMessage) -> _Session:
-        name = as_key(entry.read.body.get("session_id"))
+        name = key_in(entry.read.body, "session_id")
         return self.sessions.setdefault(name, _Session(name))
 
     def plan(self, entry: PlacedMessage) -> None:
@@ -97,10 +97,10 @@ class _Fold:
         """An agent works on a story."""
         body, session, is_dispatch = entry.read.body, self._session(entry), entry.read.name == DISPATCH
         agent = dispatched_name(entry.read) if is_dispatch else entry.message.recipients[0]
-        story = as_key(body.get("story_key"))
+        story = key_in(body, "story_key")
         if not story:
             return
-        slave = as_key(body.get("report_to")) or entry.message.sender
+        slave = key_in(body, "report_to") or entry.message.sender
         batch = session.batch_of(story)
         if batch is None:
             key = _batch_of_slave(slave)
@@ -115,8 +115,8 @@ class _Fold:
         """An agent says how its work on a story ended."""
         body, agent = entry.read.body, entry.message.sender
         name, story = self.work.pop(agent, ("", ""))
-        story = story or as_key(body.get("story_key"))
-        session = self.sessions.get(name or as_key(body.get("session_id")))
+        story = story or key_in(body, "story_key")
+        session = self.sessions.get(name or key_in(body, "session_id"))
         if session is None or not story or session.batch_of(story) is None:
             return
         state = report_state(body)
@@ -184,7 +184,7 @@ def sprint(facts: Iterable[PlacedMessage]) -> Sprint:
 
 def report_state(body: Mapping[str, Any]) -> StoryState | None:
     """Return the end of an agent's work on a story by its report; None where the report says neither."""
-    status = as_key(body.get("status")).lower()
+    status = key_in(body, "status").lower()
     if status in _BAD:
         return StoryState.FAILED
     return StoryState.DONE if status in _GOOD else None
@@ -199,7 +199,7 @@ def _row(session: _Session, batch: _Batch) -> Batch:
         slave=batch.slave,
         stories=tuple(_story(session, story) for story in batch.stories),
         complete=batch.report is not None,
-        report=as_key(batch.report.read.body.get("batch_report")) if batch.report is not None else "",
+        report=key_in(batch.report.read.body, "batch_report") if batch.report is not None else "",
         message=shown.message if shown is not None else None,
     )
 

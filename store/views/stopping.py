@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import ALL
-from team_console.store.protocol.membership import members
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.requests import request_shutdown
 from team_console.store.service.sending import Preview, preview
+from team_console.store.service.writing import roles_now
 from team_console.store.views.rows import RequestRow, RequestState
 
 _ORDER = {"temp": 0, "slave": 1, "resident": 3}
@@ -41,7 +41,7 @@ def whom_to_stop(caller: Caller) -> Preview:
     """
     seen = preview(caller, to=ALL)
     snapshot = caller.team.snapshot()
-    roles = members(snapshot.config, snapshot.messages)
+    roles = roles_now(snapshot)
     skip = {snapshot.config.lead, *seen.not_listening}
     names = [name for name in seen.recipients if name not in skip and roles.get(name) != "master"]
     if not names:

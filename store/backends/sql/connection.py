@@ -204,16 +204,12 @@ class Connection(ABC):
         self.change("SAVEPOINT part")
         try:
             yield
-        except self.error as error:
-            if self.is_idle:
-                raise Lost(str(error)) from error
-            self.change("ROLLBACK TO SAVEPOINT part")
-            self.change("RELEASE SAVEPOINT part")
-            raise
-        except BaseException:
+        except BaseException as error:
             if not self.is_idle:
                 self.change("ROLLBACK TO SAVEPOINT part")
                 self.change("RELEASE SAVEPOINT part")
+            elif isinstance(error, self.error):
+                raise Lost(str(error)) from error
             raise
         self.change("RELEASE SAVEPOINT part")
 
