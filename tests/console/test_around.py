@@ -100,6 +100,7 @@ def test_a_console_that_was_stopped_goes_on_with_the_terminal_it_has(tmp_path: P
             else:
                 os.kill(terminal.pid, signal.SIGSTOP)
             terminal.wait_until(lambda: _stopped(terminal.pid), "a stopped process")
+            terminal.settle()  # what it wrote last may still be on its way
             assert not by_key or _count(terminal, "l") == _count(terminal, "h"), "the shell's screen"
             os.kill(terminal.pid, signal.SIGCONT)
             terminal.wait_until(lambda times=times: _is_drawn(terminal, times), "the picture again")  # type: ignore[misc]
