@@ -117,3 +117,38 @@ def is_locked(folder: int, file: str) -> bool | None:
         os.close(found)
     # guard: lock-ends-with-process
     return False
+
+
+_MOUNTS = "/proc/mounts"
+_NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "gpfs", "lustre", "fuse.sshfs", "afs", "ceph"})
+
+
+def is_on_network(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file is on a file system that several machines see, as far as the system tells."""
+    try:
+        with open(_MOUNTS, errors="surrogateescape") as file:
+            mounts = [line.split() for line in file]
+    except OSError:
+        return False
+    place = os.path.realpath(path)
+    found = [(mount[1], mount[2]) for mount in mounts if len(mount) > 2 and _is_below(place, mount[1])]
+    return bool(found) and max(found, key=lambda entry: len(entry[0]))[1] in _NETWORK
+
+
+def _is_below(place: str, folder: str) -> bool:
+    return place == folder or place.startswith(f"{folder.rstrip('/')}/")
+
+
+def open_files() -> list[str]:
+    """Return the paths of the files that this process has open; none where the system does not tell."""
+    links: list[str] = []
+    try:
+        names = os.listdir("/proc/self/fd")
+    except OSError:
+        return links
+    for name in names:
+        try:
+            links.append(os.readlink(f"/proc/self/fd/{name}"))
+        except OSError:
+            continue  # closed meanwhile
+    return links

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.contract.team import Presence
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
@@ -70,6 +73,25 @@ def test_a_team_that_is_used_once_it_was_closed_keeps_no_connection_open(place: 
     assert _session(team) == session
     team.close()
     assert not session or len({session, _session(team), _session(team)}) == 3
+
+
+def test_a_database_is_the_same_by_a_link_to_it_and_a_second_name_of_it_is_told(tmp_path: Path, opened: Open) -> None:
+    """Somebody else has it open, so that what was written last stands in the log beside it."""
+    place, link, second = tmp_path / "data" / "team.db", tmp_path / "link.db", tmp_path / "second.db"
+    place.parent.mkdir()
+    create_database(str(place), SETTINGS)
+    with closing(sqlite3.connect(place)) as staying:
+        staying.execute("SELECT count(*) FROM agent_message").close()
+        put(opened(str(place)), make_message(1))
+        link.symlink_to(place)
+        watcher, writer = opened(str(link), read_only=True), opened(str(link))
+        assert len(ids(watcher)) == len(ids(writer)) == 1
+        with opened(str(place)).announce(Presence.CONSOLE, "0" * 24):
+            assert writer.attendance(Presence.CONSOLE).names
+        assert watcher.snapshot().doubt is None
+        second.hardlink_to(place)
+        assert "another name" in str(opened(str(second), read_only=True).snapshot().doubt)
+        assert "another name" in str(watcher.snapshot().doubt)
 
 
 @pytest.mark.slow

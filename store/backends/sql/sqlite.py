@@ -23,13 +23,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from team_console.store.backends.locked_files import kernel_locks, missing_locks_in
+from team_console.store.backends.locked_files import is_on_network, kernel_locks, missing_locks_in, open_files
 from team_console.store.backends.presence_folder import PresentInFolder
 from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, Values, sql_name
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
+    ROWS_HIDDEN,
     WITHOUT_LOCKS,
     LockHolder,
     WatchHint,
@@ -206,11 +207,9 @@ class SqliteConnection(Connection):
         return [Meddler("trigger", name) for (name,) in self.rows(wanted, {"table": table, "event": event})]
 
 
-_MOUNTS = Path("/proc/mounts")
 _WAL_WRITE_BYTE, _RESERVED_BYTE = 120, 0x40000001
 _SHARED_BYTES = (0x40000002, 510)
 """Where they start, and how many."""
-_NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "gpfs", "lustre", "fuse.sshfs", "afs", "ceph"})
 _LOOKING = ("query_only = ON", "temp_store = MEMORY")
 _LOOK_SECONDS = 0.05
 _SETTLES = (0.1, 0.5, 2.0, 10.0)
@@ -248,10 +247,17 @@ class SqliteTeam(PresentInFolder, SqlTeam):
             read_only=read_only,
             clock=clock,
         )
-        self.path = path
-        self.keep_presence_in(path.with_name(f"{path.name}-presence"))
+        self._given = path
+        self.keep_presence_in(self.path.with_name(f"{self.path.name}-presence"))
         self._with_log: tuple[int, int] | None = None
         self._held: int | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file itself: its log lies beside it, not beside a link to it, which may lead elsewhere by now."""
+        # guard: link-to-a-database-followed
+        real = os.path.realpath(self._given)
+        return Path(real)
 
     @property
     def looks_only(self) -> bool:
@@ -402,12 +408,21 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         return TeamError(Code.STORE_FAILED, f"{self.location}: {error}", "Nothing was changed.")
 
     def problems(self) -> tuple[Problem, ...]:
-        """Return a file that several machines see, and a folder of who is there that is none."""
-        if not _is_on_network(self.path):
-            return self.presence.problems()
-        text = "the database is on a network file system, where SQLite's locks and log do not work across machines"
-        hint = "Move it to a local disk, or the team to PostgreSQL: team-console migrate FROM TO"
-        return (Problem("NETWORK_FILE_SYSTEM", "warning", self.location, text, hint), *self.presence.problems())
+        """Return a file that several machines see or that has several names, and a folder of who is there that is
+        none.
+        """
+        found = list(self.presence.problems())
+        if is_on_network(self.path):
+            text = "the database is on a network file system, where SQLite's locks and log do not work across machines"
+            hint = "Move it to a local disk, or the team to PostgreSQL: team-console migrate FROM TO"
+            found.append(Problem("NETWORK_FILE_SYSTEM", "warning", self.location, text, hint))
+        file = _stat(self.path)
+        # guard: other-name-of-a-database-told
+        if file is not None and file.st_nlink > 1:
+            text = "the file has another name (a hard link): what is written by that one may be hidden here"
+            hint = "Use one name, or a symbolic link; a copy is made with: sqlite3 FILE .backup COPY"
+            found.append(Problem(ROWS_HIDDEN, "warning", self.location, text, hint))
+        return tuple(found)
 
     async def watch(self) -> AsyncIterator[WatchHint]:
         """By a look at the files a few times a second."""
@@ -434,14 +449,15 @@ class SqliteTeam(PresentInFolder, SqlTeam):
 
     def _version(self) -> Version:
         """Return the present version; a log without frames, which a mere reader makes, counts as none."""
-        files = _stat(self.path), _stat(Path(f"{self.path}-wal"))
+        path = self.path
+        files = _stat(path), _stat(path.with_name(f"{path.name}-wal"))
         return tuple((one.st_ino, one.st_size, one.st_mtime_ns) if one and one.st_size else None for one in files)
 
     def _lost(self) -> str:
         """Return the log, or its index, that this process has open and somebody took away; empty for none."""
         real = os.path.realpath(self.path)
         taken = {f"{real}-{kind} (deleted)" for kind in ("wal", "shm")}
-        return next((link.removesuffix(" (deleted)") for link in _open_files() if link in taken), "")
+        return next((link.removesuffix(" (deleted)") for link in open_files() if link in taken), "")
 
     def _refuse_forked(self, file: tuple[int, int] | None) -> None:
         """Refuse a database that another thread, or the very transaction, used when this process was forked.
@@ -467,16 +483,6 @@ class SqliteTeam(PresentInFolder, SqlTeam):
             text = f"{lost} was replaced by another file; {outcome}"
             hint = "Look which of the two files is the right one, then try again."
             raise TeamError(Code.STORE_FAILED, text, hint if lost == self.location else "Try again.", **facts)
-
-
-def _open_files() -> list[str]:
-    """Paths of the files that this process has open; none where the system does not tell."""
-    links: list[str] = []
-    with suppress(OSError):
-        for name in os.listdir("/proc/self/fd"):
-            with suppress(OSError):  # one that was closed meanwhile
-                links.append(os.readlink(f"/proc/self/fd/{name}"))
-    return links
 
 
 def _lock_shared(descriptor: int, kind: int) -> None:
@@ -625,17 +631,6 @@ def _refuse_pipe(journal: Path) -> None:
     if journal.is_fifo():
         text = f"{journal} is a pipe; a database that is opened beside it would wait for ever"
         raise TeamError(Code.STORE_UNREADABLE, text, "Take it away; SQLite puts no such file there.")
-
-
-def _is_on_network(path: Path) -> bool:
-    """Return whether the file is on a file system that SQLite's log does not work on across machines."""
-    try:
-        mounts = [line.split() for line in _MOUNTS.read_text().splitlines()]
-    except OSError:
-        return False
-    place = path.resolve()
-    found = [(mount[1], mount[2]) for mount in mounts if len(mount) > 2 and place.is_relative_to(mount[1])]
-    return bool(found) and max(found, key=lambda entry: len(entry[0]))[1] in _NETWORK
 
 
 def _locker(locks: list[list[str]], file: Path, byte: int) -> int | None:

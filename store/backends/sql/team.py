@@ -286,7 +286,7 @@ class SqlTeam(Team):
         messages = in_order(entries)
         mine = tuple(message for message in messages if message.is_addressed_to(agent))
         damaged = len(entries) - len(messages)
-        is_complete = shape.has_ours and not (damaged or shape.problems())
+        is_complete = shape.has_ours and not (damaged or shape.problems() or self.problems())
         return Addressed(mine, is_empty=not anything, damaged=damaged, is_complete=is_complete, pushed=count)
 
     def beyond(self) -> Beyond | None:
