@@ -55,10 +55,10 @@ def test_a_member_that_is_wrong_does_not_take_the_others_along() -> None:
 
 
 @cases
-def test_settings_that_are_not_yaml_lose_only_the_part_that_is_not(broken: str) -> None:
+def test_settings_that_are_not_yaml_lose_only_the_part_that_is_not(broken: str, line: int) -> None:
     config = read(f"team: crew\nlead: ceo\n{broken}\nagents:\n- name: a1\nretention:\n  archive_after_days: 3\n")
     assert config.problems[0].code == "BAD_CONFIG"
-    assert config.problems[0].line
+    assert config.problems[0].line == line
     assert config.name == "crew"
     assert config.lead == "ceo"
 
