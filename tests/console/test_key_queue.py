@@ -85,6 +85,7 @@ async def test_a_click_decides_before_the_key_that_follows_it(team: MemoryTeam) 
     hand_in_plan(team)
     async with opened(team) as desk:
         form = await desk.asks("a")
+        await desk.until(lambda: form._held_terms[0] == form.terms(), "a form that the terminal holds")
         x, y = form.button.region.offset
         for kind in (MouseDown, MouseUp):
             desk.app.post_message(kind(None, x, y, 0, 0, 1, False, False, False))
