@@ -51,7 +51,8 @@ _COMMANDS = {
         gh release create, gh release upload, glab release create, glab release upload, hub release create
     """),
     "delete": _commands("""
-        rm, rmdir, unlink, shred, srm, safe-rm, trash, trash-put, gio trash, rimraf, del-cli, find -delete
+        rm, rmdir, unlink, shred, srm, safe-rm, trash, trash-put, gio trash, rimraf, yarn rimraf, pnpm rimraf, del-cli
+        find -delete
         git rm, git clean !--dry-run !-n, git reset --hard, git branch -D, git branch --delete --force
         git branch -d -f, git branch -d --force, git branch --delete -f, git tag -d, git tag --delete
         git worktree remove, git stash drop, git stash clear, git update-ref -d, git reflog expire, git filter-repo

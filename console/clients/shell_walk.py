@@ -278,6 +278,9 @@ class TextWalk:
         given = [child for child in node.children[2:] if child.is_named and child.type != "variable_name"]
         if operator and given:
             stands_in = "".join(self._word(child, is_quoted=True) for child in given)
+            if operator[-1] == "+":  # or nothing does, where the variable has no value
+                name, index = self._name_of("+", node), ""
+                self._add((name,), "")
             self._add((name,) if operator[-1] != "?" else (), stands_in)
         elif text.removeprefix("${").removesuffix("}").removeprefix("$") != name + index:
             return UNKNOWN
