@@ -96,6 +96,7 @@ FieldDict = dict[str, Any]
 _EMPTY: Fields = MappingProxyType({})
 ResultT = TypeVar("ResultT")
 ValueT = TypeVar("ValueT")
+KeyT = TypeVar("KeyT")
 
 
 class Message(Struct, frozen=True, eq=False, gc=False):
@@ -277,6 +278,11 @@ def without(fields: Mapping[str, ValueT], keys: Container[str]) -> dict[str, Val
 def stated(fields: Mapping[str, ValueT | None]) -> dict[str, ValueT]:
     """Return the fields that have a value."""
     return {key: value for key, value in fields.items() if value is not None}
+
+
+def nonempty(fields: Mapping[KeyT, ValueT]) -> dict[KeyT, ValueT]:
+    """Return the fields whose value says something: neither None nor zero, nor an empty text or list."""
+    return {key: value for key, value in fields.items() if value}
 
 
 def ids_of(messages: Iterable[Message]) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.clock import from_text
 from team_console.store.model.json_object import distinct
-from team_console.store.model.message import FieldDict, Fields, Message, without
+from team_console.store.model.message import FieldDict, Fields, Message, nonempty, without
 from team_console.store.model.safe import fenced, safe_line, with_blanks_seen
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import items_in, mapping, mappings, parse_message, text_in
@@ -168,7 +168,7 @@ def _question(item: Fields) -> Question:
 def answers_of(payload: Fields) -> Mapping[str, tuple[str, ...]]:
     """Question text -> labels or own words, of a `question_response`; empty when it answers nothing."""
     answers = {str(text): tuple(_words(words)) for text, words in mapping(payload, "answers").items()}
-    return {text: words for text, words in answers.items() if words}
+    return nonempty(answers)
 
 
 def answers_text(payload: Fields) -> str:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_object import distinct, refuse_constant
 from team_console.store.model.json_text import json_trouble, value_words
-from team_console.store.model.message import Fields, Message, per_message
+from team_console.store.model.message import Fields, Message, nonempty, per_message
 from team_console.store.model.names import canonical
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, KINDS, UNKNOWN, Family, MessageKind, RequestKind, kind_of
 from team_console.store.settings.team_config import TeamConfig
@@ -568,7 +568,7 @@ def replanned(now: Mapping[str, list[str]], body: Fields, begun: Collection[str]
     there = {story for stories in kept.values() for story in stories}
     for key, stories in new.items():
         kept[key] = kept.get(key, []) + [story for story in stories if story not in there]
-    return {key: stories for key, stories in kept.items() if stories}
+    return nonempty(kept)
 
 
 def dispatched_name(read: ParsedMessage) -> str:

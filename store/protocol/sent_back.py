@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.model.message import Fields, Message
+from team_console.store.model.message import Fields, Message, nonempty
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     Question,
@@ -89,7 +89,7 @@ def _answered(question: Message, verdict: Fields, words: str) -> SentBack:
         "answers": {text: joined(chosen) for text, chosen in answers.items()},
     }
     if any(annotations.values()):
-        given["annotations"] = {text: each for text, each in annotations.items() if each}
+        given["annotations"] = nonempty(annotations)
     return SentBack(True, words, given if answers else None, answers=answers, notes=notes)
 
 
@@ -97,7 +97,7 @@ def _annotation(question: Question, chosen: Sequence[str], note: str) -> dict[st
     """Return what stands beside an answer: the preview of the option that was chosen, and the human's words."""
     previews = (option.preview for option in question.options if tuple(chosen) == (option.label,))
     told = {"preview": next(previews, ""), "notes": note}
-    return {key: text for key, text in told.items() if text}
+    return nonempty(told)
 
 
 def _planned(question: Message, verdict: Fields, words: str, asked: str) -> SentBack:

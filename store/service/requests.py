@@ -12,7 +12,7 @@ from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
-from team_console.store.model.message import Fields, Message, Priority, ids_of
+from team_console.store.model.message import Fields, Message, Priority, ids_of, nonempty
 from team_console.store.model.names import canonical, is_name
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import FURTHER, ONCE, WHY, denial_of, origin_of
@@ -310,7 +310,7 @@ def submit_plan(
         type="plan_approval_request",
         prefix="plan_approval",
         what="plans",
-        payload={"summary": title, "content": content, **{key: value for key, value in more.items() if value}},
+        payload={"summary": title, "content": content, **nonempty(more)},
         unchecked=(WHY,),
     )
 

@@ -9,7 +9,7 @@ from team_console.store.contract.team import OUTCOME_UNKNOWN, Presence, Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, Priority, Status, ids_of
+from team_console.store.model.message import Message, Priority, Status, ids_of, nonempty
 from team_console.store.protocol.client_requests import asker_of, origin_of
 from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.kinds import kind_of
@@ -250,7 +250,7 @@ def _noted(
     """Add the note as a message of the member to itself, read already: nobody has to be told. Whether it was new."""
     said: dict[str, Any] = {"session": note.session, "state": str(note.doing), "client": note.client}
     said |= {"agent": note.teammate or "", "last_words": note.last_words, "mode": note.mode, **more}
-    payload = {key: value for key, value in said.items() if value}
+    payload = nonempty(said)
     draft = Draft(SESSION, note.member, (note.member,), payload, priority=Priority.LOW.value)
     with caller.transaction("session") as tx:
         check_known(tx, [caller.actor])

@@ -15,7 +15,7 @@ from team_console.store.backends.sql.window import over, read_notes
 from team_console.store.contract.team import COUNTED, Beyond, Page
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Message, Status, addressees
+from team_console.store.model.message import Message, Status, addressees, nonempty
 from team_console.store.model.names import spellings
 from team_console.store.protocol.parsing import when_created
 
@@ -50,7 +50,7 @@ def counted_beyond(connection: Connection, shape: Shape) -> Beyond:
             before, earlier = delivered.get(name, (0, None))
             moments = [moment for moment in (since, earlier) if moment is not None]
             delivered[name] = before + unread, min(moments, default=None)
-    return Beyond({status: count for status, count in statuses.items() if count}, delivered)
+    return Beyond(nonempty(statuses), delivered)
 
 
 def _are_read_by_note(connection: Connection, shape: Shape) -> bool:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, append, size_of
 from team_console.store.contract.team import seal
-from team_console.store.model.message import FieldDict, Message
+from team_console.store.model.message import FieldDict, Message, nonempty
 from team_console.store.settings.in_force import recorded_text
 
 _WINDOW = 1 << 16
@@ -110,7 +110,7 @@ class Line(Struct, frozen=True):
         parts["removed"] = self.removed
         parts["merged"] = [(message_id, "") for message_id in self.merged]
         parts["archived"] = [copy if copy[2] is not None else copy[:2] for copy in self.archived]
-        facts.update({name: value for name, value in parts.items() if value})
+        facts.update(nonempty(parts))
         facts["prev"] = prev
         text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=str)
         raw = text.encode("utf-8", "backslashreplace") + b"\n"
