@@ -22,19 +22,13 @@ from team_console.store.views.rows import Flag
 from team_console.store.views.verdicts import verdict_of
 
 from tests.equipment.command_line import CommandLine
-from tests.equipment.signed_teams import PLACES, TEAM_ID, Database, Files, Place
+from tests.equipment.signed_teams import TEAM_ID, Database, Files, Place
 from tests.equipment.signing_keys import key_file, public_line, settings_of_signed_team
 from tests.equipment.teams import FakeClock
-from tests.trust.test_forgeries import Case, Keep, keep
+from tests.trust.test_forgeries import Case, keep, make_case
 
-__all__ = ["keep"]
+__all__ = ["keep", "make_case"]
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def make_case(tmp_path: Path, keep: Keep[Case]) -> Callable[[str], Case]:
-    """Makes a case of a plan in a store."""
-    return lambda store: keep(Case(PLACES[store](tmp_path), "plan"))
 
 
 @pytest.mark.parametrize("store", ["yaml", "sqlite"])
@@ -65,8 +59,8 @@ def _codes(team: CommandLine, case: Case) -> set[str]:
     return {item["code"] for item in team("-t", case.place.location, "check", "--json").json["findings"]}
 
 
-def test_a_key_put_there_for_it_confirms_no_settings(make_case: Callable[[str], Case], tmp_path: Path) -> None:
-    case, team = make_case("yaml"), CommandLine(tmp_path)
+def test_a_key_put_there_for_it_confirms_no_settings(make_case: Callable[[], Case], tmp_path: Path) -> None:
+    case, team = make_case(), CommandLine(tmp_path)
     case.decide()
     accept = "-t", case.place.location, "--as", "ceo", "check", "--accept-settings", "--json"
     with (
@@ -89,8 +83,8 @@ def test_a_key_put_there_for_it_confirms_no_settings(make_case: Callable[[str], 
     assert "SETTINGS_TAKEN_UNSIGNED" in _codes(team, case)
 
 
-def test_a_signature_confirms_the_settings_that_were_looked_at(make_case: Callable[[str], Case]) -> None:
-    case = make_case("yaml")
+def test_a_signature_confirms_the_settings_that_were_looked_at(make_case: Callable[[], Case]) -> None:
+    case = make_case()
     case.decide()
     with case.place.settings("lead: ceo", "lead: bob"):
         signed = {"sha256": case.team.config().unconfirmed}
@@ -101,10 +95,10 @@ def test_a_signature_confirms_the_settings_that_were_looked_at(make_case: Callab
 
 @pytest.mark.parametrize("harm", ["gone with the lock file", "gone with all but the lock file", "cut short"])
 def test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good(
-    make_case: Callable[[str], Case], tmp_path: Path, harm: str
+    make_case: Callable[[], Case], tmp_path: Path, harm: str
 ) -> None:
     """Without the trail nobody knows which were in force, and the first write begins it anew."""
-    case, team = make_case("yaml"), CommandLine(tmp_path)
+    case, team = make_case(), CommandLine(tmp_path)
     assert isinstance(case.place, Files)
     if harm != "gone with all but the lock file":  # a verdict in the queue shows that there was a trail
         case.decide()
