@@ -119,11 +119,10 @@ class _Migration:
         self._done = Migrated()
         self._recorded: RecordedFacts | None = None
         self._forged: frozenset[str] = frozenset()
-        self._trail = list(reversed(target.audit(limit=_EVERYTHING)))
-        if self._trail and self._trail == list(reversed(source.audit(limit=_EVERYTHING))):
+        trail = target.audit(limit=_EVERYTHING)
+        if trail and trail == source.audit(limit=_EVERYTHING):
             text = f"{source.location} and {target.location} have one audit trail: they are the same team, or copies"
             raise TeamError(Code.NOT_PERMITTED, text, "Name two teams; between copies there is nothing to do.")
-        self._untouched = all(line.action == "migrate" for line in self._trail)
 
     def run(self) -> Migrated:
         """Queue first: an id that is only archived in the target could not be added any more."""
@@ -148,15 +147,10 @@ class _Migration:
         archives = {name: self._that_fit(_history(self._source, name)) for name in names}
         for name, messages in archives.items():
             self._copy_archive(name, messages)
-        if self._untouched:
-            self._drop_gone(set(ids_of(live)))
-        known = max((_last_line(line, self._source.location) for line in self._trail), default=0)
-        lines = [line for line in reversed(self._source.audit(limit=_EVERYTHING)) if line.seq > known]
-        for start in range(0, len(lines), _CHUNK):
-            chunk = lines[start : start + _CHUNK]
-            with self._caller.transaction("migrate") as tx:
-                self._record(tx, audit=[_told(line) for line in chunk])
-            self._done.audit += len(chunk)
+        self._drop_gone(set(ids_of(live)))
+        lines = list(reversed(self._source.audit(limit=_EVERYTHING)))
+        while chunk := self._copy_lines(lines):
+            self._done.audit += chunk
             self._progress("audit lines", self._done.audit)
         self._compare(live, archives)
         # guard: written-meanwhile-told
@@ -164,6 +158,24 @@ class _Migration:
             text = f"{self._source.location} was written to meanwhile: what waits in the copy may be read there"
             self._done.warnings.append(f"{text}; let nobody write to it, and run the migration again")
         return self._done
+
+    def _is_untouched(self) -> bool:
+        """Return whether nobody but migrations wrote to the target; asked under its lock, it stays so.
+
+        Whoever took a message there meanwhile would be handed it again.
+        """
+        # guard: copy-that-is-used-keeps-its-states
+        return all(line.action == "migrate" for line in self._target.audit(limit=_EVERYTHING))
+
+    def _copy_lines(self, lines: Sequence[AuditLine]) -> int:
+        """Copy lines of the source's trail of which that of the target does not tell; returns how many."""
+        with self._caller.transaction("migrate") as tx:
+            trail = self._target.audit(limit=_EVERYTHING)
+            known = max((_last_line(line, self._source.location) for line in trail), default=0)
+            chunk = [_told(line) for line in lines if line.seq > known][:_CHUNK]
+            if chunk:
+                self._record(tx, audit=chunk)
+        return len(chunk)
 
     def carry(self, found: Sequence[Problem]) -> None:
         """Put on the target's trail what the source's says for good; the copy of its lines does not say it."""
@@ -188,6 +200,7 @@ class _Migration:
 
     def _copy_live(self, messages: Sequence[Message]) -> None:
         with self._caller.transaction("migrate") as tx:
+            is_untouched = self._is_untouched()
             for message in messages:
                 there = tx.known(message.message_id)
                 if there is None:
@@ -196,7 +209,7 @@ class _Migration:
                     self._done.live += 1
                 elif dict(there.record) == dict(message.record):
                     self._done.already += 1
-                elif self._untouched and tx.get(message.message_id) is there:
+                elif is_untouched and tx.get(message.message_id) is there:
                     tx.replace(there, message)
                     self._done.updated += 1
                 else:
@@ -259,9 +272,8 @@ class _Migration:
         """Remove from the target what left the source's queue since an earlier run, once its archive is there."""
         with self._caller.transaction("migrate") as tx:
             tx.read_whole()
-            gone = [
-                message for message in tx.everything() if message.message_id not in live and tx.is_archived(message)
-            ]
+            others = [message for message in tx.everything() if message.message_id not in live]
+            gone = [message for message in others if tx.is_archived(message)] if self._is_untouched() else []
             for missing in gone:
                 tx.remove(missing)
             if gone:

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.errors import Code
 from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller
@@ -147,4 +147,25 @@ def test_what_the_source_does_meanwhile_is_told_and_comes_with_the_next_run(pair
     assert "run the migration again" in told[0]
     again = _run(source, target)
     assert not [warning for warning in again.warnings if "meanwhile" in warning]
+    assert inbox.receive(Caller(target, "no"), agent="no").messages == ()
+
+
+def test_what_an_agent_took_from_a_copy_is_not_put_back_by_a_run_that_began_before(
+    pair: tuple[Team, Team], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor are lines of the trail copied twice by two runs at once."""
+    source, target = pair
+    whole, runs = source.whole, list[Migrated]()
+    _run(source, target)
+    sending.send(Caller(source, "ceo"), to="no", type="spec_ready", message_id="later")
+
+    def meanwhile() -> Snapshot:
+        monkeypatch.undo()
+        runs.append(_run(source, target))
+        inbox.receive(Caller(target, "no"), agent="no")
+        return whole()
+
+    monkeypatch.setattr(source, "whole", meanwhile)
+    runs.append(_run(source, target))
+    assert [run.audit for run in runs] == [1, 0]
     assert inbox.receive(Caller(target, "no"), agent="no").messages == ()
