@@ -17,7 +17,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from functools import reduce
+from itertools import islice, pairwise
 
 from team_console.console.clients.shell_command import WRITES_FILE, Command
 from team_console.console.clients.shell_programs import (
@@ -35,6 +36,7 @@ from team_console.console.clients.shell_programs import (
 )
 from team_console.console.clients.shell_tree import TextParser
 from team_console.console.clients.shell_values import (
+    BETWEEN_WORDS,
     SPLIT,
     UNKNOWN,
     Variables,
@@ -46,6 +48,8 @@ _DEEPEST = 8
 """Texts within texts, functions within functions, wrappers within wrappers that are followed."""
 _MOST_WORDS = 2_000
 """Words of what does not parse at which a command may begin."""
+_MOST_FOLDERS = 8
+"""Folders in which one command is taken to run."""
 _MOST_LINES = 64
 """Lines that `read` is taken to read."""
 _TAKE_NO_ASSIGNMENT = frozenset(("builtin", "command", "eval"))
@@ -60,7 +64,7 @@ def commands_in(text: str, folder: str) -> list[Command]:
     text = re.sub("[\0-\4]", "", text).replace("\r\n", "\n").replace("\r", "\n")
     reader.read(text, CommandInText([], "", (), folder, -1))
     reader.run()
-    return reader.found
+    return [*reader.placed()]
 
 
 def _guessed(text: str) -> Iterator[list[str]]:
@@ -130,6 +134,18 @@ class _Reader:
                             self._run_one(words, noted)
                 if not self._variables.has_news:
                     break
+
+    def placed(self) -> Iterator[Command]:
+        """Yield the commands that were found, each in every folder in which it may run."""
+        folders: dict[str, list[str]] = {}
+        for found in self.found:
+            if BETWEEN_WORDS not in found.folder:
+                yield found
+                continue
+            if found.folder not in folders:
+                choices = islice(self._variables.expanded([found.folder]), _MOST_FOLDERS)
+                folders[found.folder] = [reduce(path_in, parts) for parts in choices]
+            yield from (Command([found.called, *found.words[1:]], folder) for folder in folders[found.folder])
 
     def _run_one(self, words: list[str], noted: CommandInText) -> None:
         """Note a command whose variables have values, and what comes of it."""

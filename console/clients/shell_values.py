@@ -16,7 +16,7 @@ UNKNOWN = "\0"
 """Stands in a word for what is known only when it runs: no word of a shell can have it."""
 BETWEEN_FIELDS = "\2"
 """Stands between the fields that one word becomes."""
-_BETWEEN_WORDS = "\1"
+BETWEEN_WORDS = "\1"
 """Stands between the words of a command that is kept as one text."""
 SPLIT, QUOTED, LIST = " ", '"', "@"
 """How a value is used: split at white space, as one field, or with the fields of a list."""
@@ -35,6 +35,16 @@ def use_of(name: str, how: str = QUOTED) -> str:
     return f"\3{how}{name}\4"
 
 
+def use_in(word: str) -> re.Match[str] | None:
+    """Return the first use of a variable in a word that stands in no other; None for none."""
+    return _USE.search(word)
+
+
+def as_one_field(word: str) -> str:
+    """Return a word in which the values of variables are not split."""
+    return re.sub("\3.", f"\3{QUOTED}", word)
+
+
 class Variables(dict[str, list[str]]):
     """Variables of a text for a shell, each with its values, and how much work may still be spent on them.
 
@@ -47,7 +57,7 @@ class Variables(dict[str, list[str]]):
     def __init__(self, budget: int, folder: str) -> None:
         super().__init__(HOME=[os.path.expanduser("~")], PWD=[folder], IFS=[" "], MAKE=["make"])
         self.budget = budget
-        self.has_news = self.takes_unknown = False
+        self.has_news = self.takes_unknown = self._are_shifted = False
 
     def add(self, names: Iterable[str], value: str) -> None:
         """Give variables a further value; an empty name stands for none."""
@@ -65,31 +75,32 @@ class Variables(dict[str, list[str]]):
             self.add((f"{name}[{number}]", f"{name}[]"), field)
 
     def add_arguments(self, arguments: Sequence[str]) -> None:
-        """Set `$0`, `$1` and so on."""
-        for number, argument in enumerate(arguments[:10]):
-            self.add((str(number),), argument)
-        self.add(("@", "*"), BETWEEN_FIELDS.join(arguments[1:]))
+        """Set `$0`, `$1` and so on, and where something shifts them, each number of them fewer."""
+        for first in range(max(1, len(arguments[:10]) - 1) if self._are_shifted else 1):
+            for number, argument in enumerate(arguments[first : first + 10]):
+                self.add((str(number),), argument)
+            self.add(("@", "*"), BETWEEN_FIELDS.join(arguments[first + 1 :]))
 
     def shift_arguments(self) -> None:
-        """Leave out each number of arguments, since a shell may do so again and again."""
-        for value in self.get("@", [])[:]:
-            fields = value.split(BETWEEN_FIELDS)
-            for first in range(1, len(fields[:10])):
-                self.add_arguments(["", *fields[first:]])
+        """Leave out each number of arguments, also of those set later: a function is called behind its body."""
+        if not self._are_shifted:
+            self._are_shifted = True
+            for value in self.get("@", [])[:]:
+                self.add_arguments(["", *value.split(BETWEEN_FIELDS)])
 
     def expanded(self, words: Sequence[str]) -> Iterator[list[str]]:
         """Yield the fields of words, once for each choice among the values that their variables have.
 
         Before all values are known there is no choice for a variable without one.
         """
-        choices, count = [(_BETWEEN_WORDS.join(words), 0)], 0
+        choices, count = [(BETWEEN_WORDS.join(words), 0)], 0
         while choices and count < _MOST_VALUES:
             line, level = choices.pop()
             self.budget -= len(line)
-            use = _USE.search(line)
+            use = use_in(line)
             if use is None:
                 count += 1
-                parted = [word.split(BETWEEN_FIELDS) for word in line.split(_BETWEEN_WORDS)]
+                parted = [word.split(BETWEEN_FIELDS) for word in line.split(BETWEEN_WORDS)]
                 yield [field for fields in parted for field in fields if field or len(fields) == 1]
                 continue
             is_followed = level <= _DEEPEST and self.budget > 0
@@ -100,7 +111,7 @@ class Variables(dict[str, list[str]]):
 
     def between_fields(self) -> str:
         """Return the pattern of what parts the fields of a value: all signs that `IFS` ever had."""
-        signs = "".join(value for value in self["IFS"] if _USE.search(value) is None)
+        signs = "".join(value for value in self["IFS"] if use_in(value) is None)
         return rf"[{re.escape(signs)}\s]+"
 
     def _as_used(self, value: str, how: str) -> str:
@@ -113,4 +124,4 @@ class Variables(dict[str, list[str]]):
             # The name of a variable in it may have such signs, too.
             parts = re.sub(f"(\3[^\4]*\4)|{self.between_fields()}", lambda part: part[1] or BETWEEN_FIELDS, value)
             value = parts or BETWEEN_FIELDS
-        return re.sub("\3.", f"\3{how}", value)
+        return as_one_field(value) if how == QUOTED else re.sub("\3.", f"\3{how}", value)

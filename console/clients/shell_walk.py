@@ -8,7 +8,18 @@ from collections.abc import Sequence
 from team_console.console.clients.shell_command import WRITES_FILE
 from team_console.console.clients.shell_programs import path_in, unescaped
 from team_console.console.clients.shell_tree import ParsedText, expansions_in
-from team_console.console.clients.shell_values import BETWEEN_FIELDS, LIST, QUOTED, SPLIT, UNKNOWN, Variables, use_of
+from team_console.console.clients.shell_values import (
+    BETWEEN_FIELDS,
+    BETWEEN_WORDS,
+    LIST,
+    QUOTED,
+    SPLIT,
+    UNKNOWN,
+    Variables,
+    as_one_field,
+    use_in,
+    use_of,
+)
 
 TYPE_CHECKING = False  # `typing` would cost each event 5 ms
 if TYPE_CHECKING:
@@ -43,7 +54,7 @@ class CommandInText:
         reads: The variable that has what it reads; empty where nobody knows.
         outputs: Those that keep what it prints: for the next of its pipeline, for a file, and of the substitution, the
             function and the command that runs its text, in which it stands.
-        folder: In which it runs.
+        folder: In which it runs: a path, or the folders of which each is in the one before, as words of a command.
         depth: In how many texts its own text is.
         tried: What it became already.
     """
@@ -147,8 +158,10 @@ class TextWalk:
         if moves[:1] == ["popd"] or moves[:2] == ["cd", "-"]:
             self.folder, self._folder_before = self._folder_before, self.folder
         elif moves[:1] in (["cd"], ["pushd"]):
-            folder = next(self._variables.expanded(moves[1:] or ["~"]), [UNKNOWN])[-1]
-            self.folder, self._folder_before = path_in(self.folder, folder), self.folder
+            word = (moves[1:] or ["~"])[-1]
+            is_known = use_in(word) is None and BETWEEN_WORDS not in self.folder
+            folder = path_in(self.folder, word) if is_known else f"{self.folder}{BETWEEN_WORDS}{as_one_field(word)}"
+            self.folder, self._folder_before = folder, self.folder
 
     def _note_assignment(self, node: Node) -> None:
         named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
