@@ -345,9 +345,12 @@ class MainScreen(Screen[None]):
                 self.call_after_refresh(self._take_focus)
 
     def _take_focus(self) -> None:
-        """Give the keys to what is read, where a smaller terminal has no room for the list that had them."""
+        """Give the keys to the list again; where a smaller terminal has no room for it, to what is read."""
         if self.focused is None and self.form is None and self.lists.is_drawn:
-            self.pane.detail.focus()
+            pane = self.pane
+            # By its styles: a place that was just gone to has no cells yet, and its list is about to have the keys.
+            has_room = all(each.display for each in (pane.chosen_from, pane.query_one(".pane--rows")))
+            pane.focus_first() if has_room else pane.detail.focus()
 
     def ask_to_decide(self, form: Form[PendingDecision], *, about: RequestRow | None = None) -> None:
         """Ask with `form`; the decision waits for its undo delay, and the cursor moves on to the next row."""
