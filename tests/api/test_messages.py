@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.api import AgentClient, Code, Receipt, RequestState, TeamError, join_team
+from team_console.store.api import AgentClient, Code, Receipt, TeamError, join_team
 from team_console.store.backends.open import open_team
 from team_console.store.model.clock import utc_now
 from team_console.store.service.caller import Caller
@@ -33,31 +33,12 @@ from tests.equipment.teams import FakeClock
 SUMMARY = "State of the export job please"
 
 
-def test_a_broadcast_reaches_everybody_else(join: Join) -> None:
-    lead = join("ceo")
-    receipt = lead.broadcast("Only fixes.", summary="Code freeze starts at four today", message_id="nightly-1")
-    again = lead.broadcast("Only fixes.", summary="Code freeze starts at four today", message_id="nightly-1")
-    assert (receipt.repeated, again.repeated) == (False, True)
-    names = {message.recipients[0] for message in receipt.messages}
-    assert {"task-manager", "file-manager"} <= names
-    assert "ceo" not in names
-
-
 def test_a_look_takes_nothing(join: Join) -> None:
     join("ceo").send("task-manager", "?", summary=SUMMARY)
     agent = join("task-manager", read_only=True)
     assert [message.content for message in agent.peek().messages] == ["?"]
     assert refusal(agent.receive).code is Code.READ_ONLY
     assert len(join("task-manager").receive().messages) == 1
-
-
-def test_a_leased_message_is_held_until_it_is_acknowledged(join: Join) -> None:
-    join("ceo").send("task-manager", "?", summary=SUMMARY)
-    agent = join("task-manager")
-    (message,) = agent.receive(lease=3600).messages
-    assert agent.receive().messages == agent.receive(wait=0).messages == ()
-    assert agent.acknowledge(message).messages[0].status == "read"
-    assert agent.acknowledge(message.message_id).repeated
 
 
 def test_a_lease_that_ended_cannot_be_acknowledged_with_the_old_message(team: CommandLine) -> None:
@@ -121,14 +102,6 @@ def test_a_plan_is_waited_for_until_the_lead_approves_it(join: Join, aside: Thre
     assert (refused.code, refused.facts["answered_by"]) == (Code.ALREADY_ANSWERED, "ceo")
 
 
-def test_a_wait_ends_when_a_later_plan_takes_its_place(join: Join) -> None:
-    agent = join("task-manager")
-    first, second = agent.submit_plan(PLAN), agent.submit_plan("1. Another way")
-    row = first.wait(timeout=PATIENCE)
-    assert row is not None
-    assert (row.state, row.superseded_by, row.verdict) == (RequestState.SUPERSEDED, second.request_id, None)
-
-
 def test_an_answer_is_found_after_a_restart_when_everything_is_archived(team: CommandLine) -> None:
     with join_team(team.folder, "task-manager") as agent:
         request_id = agent.submit_plan(PLAN).request_id
@@ -155,23 +128,6 @@ def test_an_answer_that_came_and_was_archived_between_two_looks_is_seen() -> Non
     clock.advance(60)
     assert clear(Caller(team, "ceo"), older_than_days=0).deleted == 2
     assert follower.look().is_approved
-
-
-def test_a_shutdown_is_refused_then_agreed_to(join: Join) -> None:
-    lead, agent = join("ceo"), join("file-manager")
-    first = lead.request_shutdown("file-manager", reason="All exports are done")
-    (order,) = agent.receive(type="shutdown_request").messages
-    agent.reject(order, reason="One export still runs")
-    refusal = first.wait(timeout=PATIENCE)
-    assert refusal is not None
-    assert (refusal.state, refusal.reason) == (RequestState.REJECTED, "One export still runs")
-    second = lead.request_shutdown("file-manager")
-    agent.approve(second.request_id)
-    agreement = second.wait(timeout=PATIENCE)
-    assert agreement is not None
-    assert agreement.is_approved
-    states = {row.name: str(row.state) for row in lead.roster()}
-    assert states["file-manager"] in ("stopping", "stopped")
 
 
 def test_a_queue_that_cannot_be_read_is_what_a_wait_ends_with_and_a_status(team: CommandLine) -> None:
@@ -202,12 +158,6 @@ def test_every_argument_of_every_method_is_looked_at(join: Join) -> None:
     assert len(found) > 30
     for name, each in found:
         assert refusal(getattr(client, name), **{each: object()}).code is Code.INVALID_FIELD, (name, each)
-
-
-def test_a_wait_that_is_no_number_is_refused(join: Join) -> None:
-    request = join("task-manager").submit_plan("1. Go")
-    with pytest.raises(TeamError):
-        request.wait(float("nan"))
 
 
 def test_a_closed_client_does_nothing(join: Join) -> None:

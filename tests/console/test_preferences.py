@@ -6,17 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from team_console.console.actions import configure_keys
 from team_console.console.preferences import OwnCommand, Preferences, Sort, as_toml, check
 from team_console.console.tui.commands import looking
-from team_console.console.tui.modes.needs import RequestsPane
 from team_console.console.tui.screens import ThemeList
 from team_console.console.tui.themes import CONTRAST, DARK
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
-from tests.equipment.command_line import CommandLine
 from tests.equipment.memory_team import MemoryTeam
 
 
@@ -74,50 +71,13 @@ def test_what_is_shown_is_a_file_that_says_the_same() -> None:
         assert checked.preferences == preferences
 
 
-@pytest.mark.slow
-def test_the_verb_says_where_what_and_what_is_wrong(elsewhere: CommandLine, tmp_path: Path) -> None:
-    env = {"XDG_CONFIG_HOME": str(tmp_path)}
-    path = tmp_path / "team-console" / "config.toml"
-    assert elsewhere("config path", env=env).out.strip() == str(path)
-    assert "the defaults hold" in elsewhere("config check", env=env).out
-    path.parent.mkdir()
-    path.write_text(elsewhere("config show", env=env).out, encoding="utf-8")
-    assert (
-        elsewhere("config check", env=env).status,
-        "no mistakes" in elsewhere("config check", env=env).out,
-    ) == (0, True)
-    path.write_text('them = "x"', encoding="utf-8")
-    result = elsewhere("config check", env=env)
-    assert (result.status, f"{path}:1: there is no them. Did you mean theme?" in result.out) == (1, True)
-    path.write_bytes(b"\xff")
-    assert elsewhere("config check", env=env).status == 1
-
-
-@pytest.mark.anyio
-async def test_keys_theme_and_sorting_of_the_user_hold(team: MemoryTeam, write: Callable[[str], object]) -> None:
-    write('theme = "contrast"\n[keys]\nfilter = "F"\nraw = "V"\n[sort]\nrequests = "agent"')
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        assert desk.app.theme == CONTRAST
-        await desk.press("right")
-        await desk.until(lambda: isinstance(desk.app.main.pane, RequestsPane), "the requests")
-        await desk.shows("by agent")
-        pane = desk.app.main.pane
-        assert isinstance(pane, RequestsPane)
-        await desk.press("V")
-        await desk.tells("texts as they were written")
-        await desk.press("slash")
-        assert not pane.search.is_open
-        await desk.press("F")
-        assert pane.search.is_open
-    configure_keys({})
-
-
 @pytest.mark.anyio
 async def test_a_theme_shows_while_the_cursor_is_on_it_and_is_kept_only_by_enter(
     team: MemoryTeam, write: Callable[[str], object]
 ) -> None:
+    write('theme = "contrast"')
     async with opened(team) as desk:
+        assert desk.app.theme == CONTRAST
         desk.app.theme = DARK
         await desk.performs("theme")
         await desk.until(lambda: isinstance(desk.front, ThemeList), "the list")

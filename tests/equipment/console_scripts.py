@@ -45,6 +45,7 @@ from typing import Any
 import pytest
 import yaml
 from msgspec.structs import replace
+from team_console.console.actions import configure_keys
 from team_console.store.model.home import state_folder
 from team_console.store.model.message import new_record
 from team_console.store.service import asking, inbox, requests, sending
@@ -102,6 +103,7 @@ class ConsoleScript:
                     await self._act(verb, rest)
                 for one in expected:
                     await self._holds(line, Template(one).safe_substitute(self.kept))
+        configure_keys({})
 
     def _call(self, line: str) -> None:
         """Call a function of the service for a member."""

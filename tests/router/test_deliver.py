@@ -47,31 +47,6 @@ def _states(team: MemoryTeam) -> list[str]:
     return [message.status for message in team.snapshot().messages]
 
 
-def test_a_failing_command_is_tried_at_0_30_60_and_120_seconds_and_then_given_up(
-    team: MemoryTeam, caller: Caller, folder: Path, clock: FakeClock
-) -> None:
-    (folder / "refuse").write_text("disk is full")
-    put(team, make_message(1, to="runner"))
-    for attempt, wait in enumerate((30, 60, 120), start=1):
-        done = deliver(caller)
-        stored = _stored(team)
-        assert (stored.status, stored.envelope("attempts")) == ("retry", attempt)
-        assert stored.envelope("error_message") == "exit status 1: disk is full"
-        assert done.next_due == clock.now + timedelta(seconds=wait)
-        clock.advance(wait - 0.001)
-        deliver(caller)
-        assert len(taken(folder)) == attempt, "tried before its time"
-        clock.advance(0.001)
-    done = deliver(caller)
-    stored = _stored(team)
-    assert (stored.status, stored.envelope("attempts")) == ("failed", 4)
-    assert stored.envelope("error_message") == "exit status 1: disk is full"
-    assert done.next_due is None
-    clock.advance(3600)
-    deliver(caller)
-    assert len(taken(folder)) == 4
-
-
 def test_a_command_that_hangs_is_ended_with_everything_it_started(
     team: MemoryTeam, caller: Caller, folder: Path
 ) -> None:
@@ -99,20 +74,6 @@ def test_the_lock_is_free_while_a_command_runs(team: MemoryTeam, caller: Caller,
         gate.touch()
         router.join()
     assert _states(team) == ["delivered", "pending"]
-
-
-def test_a_claim_that_ran_out_for_the_fourth_time_is_a_dead_letter(
-    team: MemoryTeam, caller: Caller, folder: Path, clock: FakeClock
-) -> None:
-    lease = to_text(clock.now - timedelta(seconds=1))
-    orphan = make_message(1, to="runner").with_changes(
-        status="claimed", claimed_by="@router", lease_until=lease, token="dead", attempts=4
-    )
-    put(team, orphan)
-    done = deliver(caller)
-    assert taken(folder) == []
-    assert _states(team) == ["failed"]
-    assert "is not known" in str(done.failed[0].error)
 
 
 def test_an_outcome_that_comes_too_late_overrules_nobody(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:

@@ -20,7 +20,7 @@ the newest first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from string import Template
@@ -61,7 +61,6 @@ from tests.equipment.places import is_seen, steps_of, stories_beside
 from tests.equipment.teams import FACTORIES, START, FakeClock, put
 from tests.protocol.conftest import SPRINT_BODIES
 
-STORIES = stories_beside(__file__)
 WRITTEN = {
     **{"type": "message", "from": "ceo", "priority": "medium", "status": "pending"},
     **{"created": to_text(START), "payload": {"summary": "A summary of five words", "content": "x"}},
@@ -208,14 +207,18 @@ class Teller:
         self.clock.advance(1)
         if "remarks" in given:
             given["remarks"] = convert(given["remarks"], list[Remark])
-        act = next(getattr(door, function) for door in _DOORS if hasattr(door, function))
         try:
-            made = act(Caller(self.team, member, wait=2.0), **given)
+            made = self.called(member, function, given)
         except TeamError as error:
             return error
         if name:
             self.kept[name] = made.request_id or made.messages[0].message_id
         return made
+
+    def called(self, member: str, function: str, given: dict[str, Any]) -> Any:
+        """Call a function of the service."""
+        act = next(getattr(door, function) for door in _DOORS if hasattr(door, function))
+        return act(Caller(self.team, member, wait=2.0), **given)
 
     def _about(self, made: object, expected: str) -> object:
         """What a place is looked for in."""
@@ -225,9 +228,9 @@ class Teller:
         return made if hasattr(made, first) else view(self.team)
 
 
-def _told() -> Iterator[Any]:
+def told_on(stories: Mapping[str, str]) -> Iterator[Any]:
     """Each story with each store that it is told on."""
-    for name, text in STORIES.items():
+    for name, text in stories.items():
         first, _, rest = text.partition("\n")
         stores = first.split()[1:] if first.startswith("on ") else ["memory"]
         for store in stores:
@@ -236,7 +239,7 @@ def _told() -> Iterator[Any]:
             yield pytest.param(store, told, id=name if store == "memory" else f"{name}-{store}", marks=marks)
 
 
-@pytest.mark.parametrize(("store", "text"), [*_told()])
+@pytest.mark.parametrize(("store", "text"), [*told_on(stories_beside(__file__))])
 def test_what_a_story_says_comes_of_it(store: str, text: str, tmp_path: Path, clock: FakeClock) -> None:
     with FACTORIES[store](tmp_path, clock) as make:
         Teller(make(), clock).tell(text)
