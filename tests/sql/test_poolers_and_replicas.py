@@ -64,9 +64,9 @@ def test_who_only_looks_through_a_pooler_leaves_no_setting_with_its_sessions(poo
     watcher = opened(pooled, read_only=True)
     assert len(ids(watcher)) == 1
     _first_hint_after(watcher, opened(pooled))
-    for _ in range(2):  # one after the other, both sessions
-        with psycopg.connect(pooled, autocommit=True, prepare_threshold=None) as connection:
-            for name, value in (("default_transaction_read_only", "off"), ("lock_timeout", "0")):
+    with psycopg.connect(pooled, autocommit=True, prepare_threshold=None) as connection:
+        for name, value in (("default_transaction_read_only", "off"), ("lock_timeout", "0")):
+            for _ in range(2):  # one after the other, both sessions
                 assert connection.execute(f"SHOW {name}").fetchone() == (value,)
 
 
