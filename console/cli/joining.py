@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from msgspec.structs import replace
 from team_console.console.cli.call import Call, UsageError, columns, is_terminal
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.printing import ASK_HELP, parse_rules
@@ -112,7 +113,18 @@ def _join(call: Call, folder: Path, *, write: bool, location: str | None = None)
     agent = Agent(options.name, role=options.role or "member", plan_mode_required=options.plan, ask_for=rules)
     hold = parse_rules(options.hold or []) or ()
     scope = scope or "project"
-    return join(call.caller, agent, client, scope, project=folder, write=write, hold=hold, location=location)
+    joined = join(call.caller, agent, client, scope, project=folder, write=write, hold=hold, location=location)
+    return replace(joined, notes=(*joined.notes, _words_of_next(call, folder, scope)))
+
+
+def _words_of_next(call: Call, folder: Path, scope: str) -> str:
+    """Return what opens the console and what undoes the join, as they are typed in the current folder."""
+    options = call.options
+    program = "team-console" if options.team is None else f"team-console -t {shlex.quote(redact(options.team))}"
+    leave = f"{program} leave {shlex.quote(options.name)}"
+    if options.folder is not None and scope != "user":
+        leave += f" --in {shlex.quote(str(folder))}"
+    return f"Next: '{program}' opens the console. To take this out again: {leave}"
 
 
 def _has_team(call: Call, folder: Path) -> bool:

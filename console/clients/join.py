@@ -122,7 +122,6 @@ def join(
     if client.offers_tools and not joining.has_server:
         notes.append(f"Its tools (MCP) need one more package: {install_line('mcp')}; then join again")
     notes += _words_of_old_member(agent, config.agents.get(name, agent))
-    notes.append(f"Next: 'team-console' opens the console. To take this out again: team-console leave {name}")
     return Joined("join", name, adds, changes, tuple(notes), write)
 
 
@@ -214,7 +213,8 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
     if not (steps or removes):
         who = "no session has joined by --all" if name == EACH else f"{name} has not joined from here"
         notes.insert(0, f"{who}; nothing is to be taken out")
-    notes += [f"{name} has joined in {folder}, too, and stays a member until it leaves there" for folder in left]
+    also = ", too," if steps else ""
+    notes += [f"{name} has joined in {folder}{also} and stays a member until it leaves there" for folder in left]
     notes += [f"Next: team-console leave {name} --in {shlex.quote(str(folder))}" for folder in left]
     if name in members and not (removes or left):
         notes.append(f"{name} was a member before it joined and stays one")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from team_console.console.clients.client import Program
-from team_console.console.clients.json_editing import NotEditable, Notes
+from team_console.console.clients.json_editing import Notes
 from team_console.console.clients.marked_block import block_of, members_named, with_block, without_block
 from team_console.console.clients.place import Joining, Place, json_place
+from team_console.store.model.errors import Code, TeamError
 
 
 class McpProgram(Program):
@@ -40,8 +41,10 @@ class Shell(Program):
         def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
             others = [name for name in members_named(text) if name != joining.name]
             if others and joins:
-                leave = f"team-console leave {others[0]}"
-                raise NotEditable(f"it says already that the agent is {others[0]}; first: {leave}")
+                text = f"AGENTS.md says already that the agent is {others[0]}"
+                both = f"team-console member add {joining.name}; then tell it what this prints:"
+                hint = f"First: team-console leave {others[0]}. Or have both here: {both}"
+                raise TeamError(Code.NOT_PERMITTED, text, f"{hint} team-console instructions {joining.name}")
             block = block_of(joining.name, joining.instructions)
             rest = without_block(text, joining.name)
             if not joins:

@@ -20,6 +20,7 @@ from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.verdicts import TrustMark, trust_words
 from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.service.waiting import human_present
+from team_console.store.service.writing import check_known
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.status import roster_json
 from team_console.store.views.verdicts import mark_words, outcome_json
@@ -266,7 +267,12 @@ def _fitting(result: dict[str, Any]) -> AnswerJson:
 
 
 def who_result(view: View, team: Team) -> WhoJson:
-    """Return the agent's identity and what waits for it."""
+    """Return the agent's identity and what waits for it.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND` for a name that the settings do not have and no message bears.
+    """
+    check_known(view.snapshot, [view.me], has_written=True)
     config = view.snapshot.config
     row = next((row for row in view.roster if row.name == view.me), None)
     return {

@@ -294,7 +294,7 @@ class SettingsChecker:
         except NotYamlError as error:
             self.is_yaml = False
             hint = "Correct the YAML. Settings that can be told apart count all the same."
-            self.note(error.line, f"this is not YAML: {error}", hint)
+            self.note(error.line, f"the settings are not YAML: {error}", hint)
             for part in outlines_of_parts(text):
                 if isinstance(part, str):
                     self.misread.add(_TOP[part].key if part in _TOP else part)

@@ -334,11 +334,11 @@ def plan_evidence(
 
 
 def report_evidence(text: str, looked: LocalEvidence) -> Evidence:
-    """Return the evidence beside a report: whether the checks it claims ran; unknown where nothing is on record."""
+    """Return the evidence beside a report: whether the checks it claims ran; not known where nothing is on record."""
     pieces, runs = list[EvidencePart](), looked.runs
     for claim in claimed_checks(text):
         if runs is None:
-            piece = EvidencePart(Mark.NOT_KNOWN, f"{claim}: unknown whether it ran ({_NOTHING_TOLD})")
+            piece = EvidencePart(Mark.NOT_KNOWN, f"{claim}: not known whether it ran ({_NOTHING_TOLD})")
             pieces.append(piece)
             continue
         pattern, flags = (CHECKS[claim][1], re.IGNORECASE) if claim in CHECKS else (re.escape(claim), 0)
@@ -404,7 +404,7 @@ def _stories(text: str, batches: Sequence[Batch], since: float | None) -> Iterat
 def _runs(looked: LocalEvidence, rejected: RequestRow | None, until: float | None) -> Iterator[EvidencePart]:
     """Up to when it asked: what goes on meanwhile must not make every look another one."""
     if looked.runs is None:
-        yield EvidencePart(Mark.NOT_KNOWN, f"commands it ran: unknown ({_NOTHING_TOLD})")
+        yield EvidencePart(Mark.NOT_KNOWN, f"commands it ran: not known ({_NOTHING_TOLD})")
         return
     since = rejected.answered_at.timestamp() if rejected is not None and rejected.answered_at is not None else 0.0
     runs = [run for run in looked.runs.runs if since <= run.at and (until is None or run.at <= until)]

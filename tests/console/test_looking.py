@@ -175,7 +175,7 @@ async def test_settings_that_are_wrong_are_no_fault_of_the_watch(tmp_path: Path)
     (tmp_path / "messenger-config.yaml").write_text("name: [", encoding="utf-8")
     async with opened(open_team(str(tmp_path)), size=(120, 40)) as desk:
         await desk.press("4")
-        await desk.until(lambda: "✓ settings" not in desk.text and "this is not YAML" in desk.text, "the settings")
+        await desk.until(lambda: "✓ settings" not in desk.text and "settings are not YAML" in desk.text, "the settings")
         await desk.shows("● watch")
 
 

@@ -73,7 +73,7 @@ def test_a_file_is_there_missing_or_changed_since_the_plan_was_written() -> None
         "way-out: a link, which is not followed": Mark.NOT_KNOWN,
         "pipe: no file but a pipe, a device or a socket": Mark.NOT_KNOWN,
         "/etc/passwd: outside of the project folder, not looked at": Mark.NOT_KNOWN,
-        "commands it ran: unknown (no hook told of any)": Mark.NOT_KNOWN,
+        "commands it ran: not known (no hook told of any)": Mark.NOT_KNOWN,
     }
     assert evidence.sections[0].pieces[0].source == "/project, as task-manager names it"
 
