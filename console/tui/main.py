@@ -188,9 +188,9 @@ class MainScreen(Screen[None]):
         self.absence.begin()
         if self.view is not None:
             self.pending_decisions.check_again(self.view)
+        self.around.show()  # also where the rest looks the same: it may have said that the screen is old
         if self.lists.takes_unpainted(situation):
             return
-        self.around.show()
         self.lists.show(situation, now)
         self.around.show_keys()
         if follow := getattr(self.app.screen, "follow", None):  # something that is read, over this screen

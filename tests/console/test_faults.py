@@ -176,6 +176,20 @@ async def test_a_watch_that_fails_makes_the_screen_stale_until_it_works_again(
         await desk.until(lambda: "●" in desk.text and "◌" not in desk.text, "a live screen")
 
 
+async def test_a_screen_that_was_old_is_so_no_more_once_it_was_looked_at(
+    team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor was open, or the machine slept: nothing else changed, so all but the head looks as it did."""
+    monkeypatch.setattr(team_console.console.tui.app, "TICK", 3600.0)
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        clock.advance(60)
+        desk.app.main.tick(team.clock())
+        await desk.shows("◌ old")
+        desk.app.look()
+        await desk.until(lambda: "●" in desk.text and "◌" not in desk.text, "a live screen")
+
+
 @pytest.mark.parametrize("harm", [b"\0" * 400, b"- {a: [\n"], ids=["zeros", "a cut"])
 async def test_archives_that_cannot_be_read_are_not_an_empty_history(tmp_path: Path, harm: bytes) -> None:
     showcase.build(tmp_path / "team")
