@@ -253,7 +253,7 @@ def _confirmed(caller: Caller, config: TeamConfig) -> FieldDict:
     return {**facts, "by": by, "signature": signature}
 
 
-def _signed(text: str, human: Human, namespace: str, *, on_terminal: bool = False) -> tuple[str, str]:
+def _signed(text: str, human: Human, namespace: str, *, on_terminal: bool) -> tuple[str, str]:
     """Return the key of the human, a line, that signed the text, and the signature.
 
     Raises:
@@ -292,7 +292,7 @@ def accept_keys(caller: Caller) -> tuple[Problem, ...]:
         if caller.actor not in (keys.human.name, config.lead):
             text = f"{caller.actor} cannot take a key of {keys.human.name} on record"
             raise TeamError(Code.NOT_PERMITTED, text, f"Ask {keys.human.name} to do it with a key that is on record.")
-    taken = [_accepted(config, keys) for keys in waiting]
+    taken = [_accepted(caller, config, keys) for keys in waiting]
     done: list[Problem] = []
     for facts in taken:
         with caller.transaction(ACCEPT_KEYS) as tx:
@@ -303,14 +303,15 @@ def accept_keys(caller: Caller) -> tuple[Problem, ...]:
     return tuple(done)
 
 
-def _accepted(config: TeamConfig, keys: KeysOfHuman) -> FieldDict:
+def _accepted(caller: Caller, config: TeamConfig, keys: KeysOfHuman) -> FieldDict:
     """Return the facts of the line that takes them on record."""
     names = [fingerprint(key) for key in keys.unknown]
     facts: FieldDict = {"human": keys.human.name, "keys": names, "by": "", "signature": ""}
     if not keys.known:
         return facts
     text = acceptance_text(config.team_id, keys.human.name, names)
-    by, signature = _signed(text, replace(keys.human, keys=keys.known), KEYS_NAMESPACE)
+    known = replace(keys.human, keys=keys.known)
+    by, signature = _signed(text, known, KEYS_NAMESPACE, on_terminal=caller.on_terminal)
     return {**facts, "by": by, "signature": signature}
 
 
