@@ -27,12 +27,6 @@ def test_global_flags_stand_before_or_after_the_verb(
     assert "task-manager" in [agent["name"] for agent in result.json["agents"]]
 
 
-def test_the_team_of_the_project_around_the_current_folder_is_found(team: CommandLine) -> None:
-    below = team.folder / "src" / "deep"
-    below.mkdir(parents=True)
-    assert "file-manager" in CommandLine(below).ok("roster").out
-
-
 def test_the_sender_is_the_lead_unless_somebody_is_named(team: CommandLine) -> None:
     words = ("send", "--to", "file-manager", "--summary", "State of the export job please", "--content", "?", "--json")
     assert team.ok(*words).json["sender"] == "ceo"

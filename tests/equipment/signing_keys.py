@@ -9,6 +9,10 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
+
+from team_console.store.model.message import Message, from_record
+from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, statement
 
 from tests.equipment.command_line import needs
 
@@ -53,3 +57,15 @@ def sign_verdicts(folder: Path, **wanted: str) -> None:
     """Turn the team in this folder into one of signed verdicts."""
     with (folder / "messenger-config.yaml").open("a") as settings:
         settings.write(settings_of_signed_team(**wanted))
+
+
+def sign_record(
+    record: dict[str, Any], key: Path | str, question: Message | None, *, team_id: str, namespace: str = NAMESPACE
+) -> None:
+    """Sign a verdict with a key, over the question that it answers where one is named."""
+    payload = record["payload"]
+    if question is not None:
+        payload[REQUEST_DIGEST] = digest_of(question)
+    command = ["ssh-keygen", "-q", "-Y", "sign", "-n", namespace, "-f", str(key)]
+    text = statement(team_id, from_record(record)).encode()
+    payload[SIGNATURE] = subprocess.run(command, input=text, capture_output=True, check=True).stdout.decode()

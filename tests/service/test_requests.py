@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code
-from team_console.store.model.message import Message, new_record
+from team_console.store.model.message import new_record
 from team_console.store.protocol.remarks import Remark, placed
 from team_console.store.protocol.verdicts import EVIDENCE, Face, Seen, digest_of, seen_of
 from team_console.store.service import agents, requests, sending
@@ -17,6 +18,7 @@ from team_console.store.service.compaction import still_needed
 
 from tests.console.conftest import rewrite
 from tests.equipment.asking import agent, lead, plan, refusal, row
+from tests.equipment.cases import cases
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import START, FakeClock, config
 
@@ -83,40 +85,27 @@ def test_everything_shown_is_in_the_digest_and_little_of_it_is_kept(team: Memory
     assert max(map(len, kept)) <= 241
 
 
-PLAN, RESPONSE = "plan_approval_request", "plan_approval_response"
+@cases
+def test_what_leaves_takes_no_answer_along_that_is_still_needed(
+    messages: list[tuple[str, str, str, dict[str, Any], str]], leaving: list[str], wanted: list[str]
+) -> None:
+    envelope = {"created": to_text(START), "priority": "high"}
+    stored = [
+        new_record(
+            message_id=name,
+            type=kind,
+            sender=by,
+            to="ceo" if by != "ceo" else "task-manager",
+            payload=payload,
+            **envelope,
+        ).with_changes(status=status)
+        for name, kind, by, payload, status in messages
+    ]
+    assert sorted(still_needed(Snapshot("", START, None, config(), tuple(stored)), leaving=leaving)) == wanted
 
 
-def kept(*messages: Message, leaving: tuple[str, ...]) -> frozenset[str]:
-    """Ids of messages that must stay when these leave."""
-    return still_needed(Snapshot("", START, None, config(), messages), leaving=leaving)
-
-
-def stored(message_id: str, type: str, sender: str, **payload: object) -> Message:
-    """A record as a queue may hold it."""
-    to = "ceo" if sender != "ceo" else "task-manager"
-    envelope = {"sender": sender, "to": to, "created": to_text(START), "priority": "high"}
-    return new_record(message_id=message_id, type=type, payload=payload, **envelope).with_changes(status="read")
-
-
-def test_a_superseded_plan_too_young_to_leave_keeps_its_successor() -> None:
-    old, new = (stored(f"Q{item}", PLAN, "task-manager", request_id=f"r{item}") for item in (1, 2))
-    no = stored("V2", RESPONSE, "ceo", request_id="r2", approve=False)
-    assert kept(old, new, no, leaving=("Q2", "V2")) >= {"Q2", "V2"}
-    assert kept(old.with_changes(status="pending"), new, no, leaving=("Q2", "V2")) == {"Q1", "Q2", "V2"}
-    assert kept(old, new, no, leaving=("Q1", "Q2", "V2")) == frozenset()
-
-
-def test_an_answer_of_somebody_who_may_not_give_it_settles_nothing_and_a_withdrawal_does() -> None:
-    asked = stored("Q1", PLAN, "task-manager", request_id="r1")
-    forged = stored("V1", RESPONSE, "file-manager", request_id="r1", approve=True)
-    gone = stored("W1", "request_withdrawn", "task-manager", request_id="r1", reason="timed out")
-    assert kept(asked, forged, leaving=("Q1", "V1")) == {"Q1", "V1"}
-    assert kept(asked, gone, leaving=("Q1", "W1")) == frozenset()
-
-
-def test_a_remark_whose_line_is_gone_says_so_and_is_never_moved_silently() -> None:
-    remarks = [Remark(3, "1. Copy the table", "a"), Remark(4, "2. Switch", "b"), Remark(5, "3. Drop the old one", "c")]
-    found = placed(remarks, ["# Move it", "", "1. Copy the table", "2. Wait", "2. Switch", "x", "x"])
-    assert [one.words for one in found] == ["line 3", "was line 4, now 5", "line 5 is gone"]
-    twice = placed([Remark(1, "x", "which?")], ["a", "x", "x"])
-    assert twice[0].words == "line 1 is gone"
+@cases
+def test_a_remark_whose_line_is_gone_says_so_and_is_never_moved_silently(
+    remarks: list[tuple[int, str, str]], lines: list[str], told: list[str]
+) -> None:
+    assert [one.words for one in placed([Remark(*remark) for remark in remarks], lines)] == told

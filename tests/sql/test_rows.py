@@ -23,7 +23,7 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME
 
 from tests.equipment.asking import refusal
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.equipment.command_line import CommandLine
 from tests.equipment.samples import rotated, sampled
 from tests.sql.conftest import SETTINGS
@@ -101,16 +101,8 @@ WRITES = (("send", "--to", "a2", *MESSAGE), ("receive", "--agent", "a1"), ("chec
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with something in every table."""
     folder = tmp_path_factory.mktemp("mixed")
-    team, place = CommandLine(folder), ("-t", str(folder / "team.db"))
-    team.ok("init", "team.db", "--lead", "ceo", "--agent", "a1", "--agent", "a2")
-    team.ok(*place, "send", "--to", "a1", *MESSAGE)
-    team.ok(*place, "receive", "--agent", "a1")
-    large = "It goes on and on. " * 5_000
-    team.ok(*place, "send", "--to", "a2", "--id", "BIG", "--summary", "one two three", "--content", "-", stdin=large)
-    team.ok(*place, "--as", "a1", "plan", *MESSAGE)
-    team.ok(*place, "send", "--to", "a1", *MESSAGE)
-    team.ok(*place, "deliver")
-    team.ok(*place, "send", "--to", "a1", *MESSAGE)
+    for line in constant(__file__, "MADE", list[str]):
+        CommandLine(folder).ok(line, stdin="It goes on and on. " * 5_000)
     with closing(sqlite3.connect(folder / "team.db")) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return folder / "team.db"

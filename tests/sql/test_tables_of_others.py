@@ -37,6 +37,8 @@ pytestmark = pytest.mark.slow
 COLUMNS = constant(__file__, "COLUMNS", dict[str, str])
 _SEED = ", ".join(f"{name} {text}" for name, text in COLUMNS.items())
 
+TRIGGERS = constant(__file__, "TRIGGERS", dict[str, dict[str, list[str]]])
+
 
 class Form(Struct, frozen=True):
     """A table as somebody made it: columns in another form than seed 003 has, and statements after it."""
@@ -254,16 +256,10 @@ def test_a_read_row_that_something_refers_to_keeps_nobody_from_reading(
     assert len(left) < len(ids)
 
 
-def _swallow(place: str, table: str) -> None:
-    """Let a trigger take away each row that is added to a table, without an error."""
-    if "://" in place:
-        execute(
-            place,
-            "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
-            f"CREATE TRIGGER swallow BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION swallow()",
-        )
-    else:
-        execute(place, f"CREATE TRIGGER swallow BEFORE INSERT ON {table} BEGIN SELECT raise(IGNORE); END")
+def _trigger(does: str, place: str, table: str, column: str = "") -> None:
+    """Let a trigger do this to each row that is added to a table."""
+    statements = TRIGGERS[does]["server" if "://" in place else "file"]
+    execute(place, *(text.format(table=table, column=column) for text in statements))
 
 
 @pytest.mark.parametrize("policy", ["REPLACE", "IGNORE", "ROLLBACK"])
@@ -296,20 +292,6 @@ def test_what_a_trigger_resolves_stops_no_new_message(tmp_path: Path, opened: Op
     assert [message.content for message in caller.team.snapshot().messages] == ["Hello", "Hello"]
 
 
-def _reword(place: str, table: str, column: str) -> None:
-    """Let a trigger change what each row says that is added to a table, without an error."""
-    if "://" in place:
-        body = f"BEGIN NEW.{column} := '{{}}'; RETURN NEW; END"
-        execute(
-            place,
-            f"CREATE FUNCTION reword() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$",
-            f"CREATE TRIGGER reword BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION reword()",
-        )
-    else:
-        change = f"UPDATE {table} SET {column} = '{{}}' WHERE rowid = NEW.rowid"
-        execute(place, f"CREATE TRIGGER reword AFTER INSERT ON {table} BEGIN {change}; END")
-
-
 @pytest.mark.parametrize("what", ["changes", "swallows", "takes away again", "refuses at the commit"])
 def test_what_an_inbox_does_not_keep_goes_into_the_file(ceo: Caller, empty_place: str, what: str) -> None:
     """What it keeps stays there, and nobody else's delivery waits for it."""
@@ -322,9 +304,9 @@ def test_what_an_inbox_does_not_keep_goes_into_the_file(ceo: Caller, empty_place
     )
     kept, sent, _ = _hello(ceo), _hello(ceo), _hello(ceo, to="code_developer")
     if what == "changes":
-        _reword(empty_place, "architect_inbox", "payload")
+        _trigger("reword", empty_place, "architect_inbox", "payload")
     elif what == "swallows":
-        _swallow(empty_place, "architect_inbox")
+        _trigger("swallow", empty_place, "architect_inbox")
     elif refers:
         execute(empty_place, f"INSERT INTO {known} VALUES (:kept)", kept=kept.message_id)
     elif "://" in empty_place:
@@ -347,9 +329,9 @@ def test_what_no_table_of_ours_keeps_is_not_sent(
     ceo: Caller, empty_place: str, table: str, column: str, content: str
 ) -> None:
     if column:
-        _reword(empty_place, table, column)
+        _trigger("reword", empty_place, table, column)
     else:
-        _swallow(empty_place, table)
+        _trigger("swallow", empty_place, table)
     with pytest.raises(TeamError, match="did not keep") as caught:
         _hello(ceo, content)
     assert caught.value.code is Code.STORE_FAILED
@@ -358,7 +340,7 @@ def test_what_no_table_of_ours_keeps_is_not_sent(
 
 def test_mail_that_an_archive_changes_stays_unread(ceo: Caller, empty_place: str) -> None:
     _hello(ceo)
-    _reword(empty_place, "team_console_archive", "record")
+    _trigger("reword", empty_place, "team_console_archive", "record")
     with pytest.raises(TeamError, match="did not keep"):
         inbox.receive(Caller(ceo.team, "architect"), agent="architect")
     assert [message.status for message in ceo.team.snapshot().messages] == ["pending"]
@@ -366,7 +348,7 @@ def test_mail_that_an_archive_changes_stays_unread(ceo: Caller, empty_place: str
 
 def test_a_push_that_our_inbox_changes_is_tried_again(ceo: Caller, empty_place: str) -> None:
     _hello(ceo)
-    _reword(empty_place, "team_console_inbox", "record")
+    _trigger("reword", empty_place, "team_console_inbox", "record")
     assert not deliver(ceo).delivered
     (message,) = ceo.team.snapshot().messages
     assert message.status == "retry"

@@ -10,7 +10,6 @@ team, with another key, with another clock.
 from __future__ import annotations
 
 import json
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
@@ -32,7 +31,6 @@ from team_console.store.protocol.verdicts import (
     digest_of,
     objection,
     shown_by_grant,
-    statement,
 )
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
@@ -46,7 +44,7 @@ from tests.equipment.cases import constant
 from tests.equipment.command_line import CommandLine
 from tests.equipment.samples import rotated
 from tests.equipment.signed_teams import PLACES, TEAM_ID, Place, Record
-from tests.equipment.signing_keys import key_file
+from tests.equipment.signing_keys import key_file, sign_record
 from tests.equipment.teams import FakeClock
 
 ASKED = constant(__file__, "ASKED", dict[str, tuple[str, dict[str, Any]]])
@@ -133,12 +131,8 @@ def _forge(
     """Put a yes of the human there in some ways, perhaps signed by a key."""
     record = case.forged(**changes)
     if key:
-        if names_request:
-            record["payload"][REQUEST_DIGEST] = digest_of(case.question)
-        command = ["ssh-keygen", "-q", "-Y", "sign", "-n", namespace, "-f", str(key_file(name=key))]
-        text = statement(team_id, from_record(record)).encode()
-        done = subprocess.run(command, input=text, capture_output=True, check=True)
-        record["payload"][SIGNATURE] = done.stdout.decode()
+        question = case.question if names_request else None
+        sign_record(record, key_file(name=key), question, team_id=team_id, namespace=namespace)
     for way in ways:
         getattr(case.place, way)(record)
     if "hand_in" in ways:  # it is taken in by the next write

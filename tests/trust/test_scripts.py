@@ -25,14 +25,12 @@ from typing import Any
 import pytest
 import yaml
 from team_console.store.backends.open import open_team
-from team_console.store.model.message import from_record
-from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, statement
 
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine, Result, words_of
 from tests.equipment.scripts import Script
 from tests.equipment.signed_teams import PLACES, TEAM_ID, Files, Place
-from tests.equipment.signing_keys import key_file, public_line
+from tests.equipment.signing_keys import key_file, public_line, sign_record
 from tests.equipment.statements import execute
 
 pytestmark = pytest.mark.slow
@@ -101,10 +99,7 @@ class Attack(Script):
             **{"priority": "high", "created": question.created, "status": "pending", "payload": payload, **changes},
         }
         if how.startswith("by "):
-            payload[REQUEST_DIGEST] = digest_of(question)
-            command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", self.kept[how[3:]]["file"]]
-            text = statement(team_id, from_record(record)).encode()
-            payload[SIGNATURE] = subprocess.run(command, input=text, capture_output=True, check=True).stdout.decode()
+            sign_record(record, self.kept[how[3:]]["file"], question, team_id=team_id)
         elif how:
             self.place.trail(record)
         self.place.append(record)

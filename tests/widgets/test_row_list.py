@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,6 +15,8 @@ from team_console.widgets.text import Line, age
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.pilot import Pilot
+
+from tests.equipment.cases import cases
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
@@ -75,12 +77,25 @@ def shown(row_list: RowList[Row]) -> list[str]:
     return [row_list.render_line(y).text.rstrip() for y in range(row_list.size.height)]
 
 
-async def test_the_cursor_follows_its_key_when_rows_come_go_and_change_order() -> None:
-    async with listed("a", "b", "c") as (app, pilot):
-        await pilot.press("j")
-        app.put("new", "c", "b", "a")
-        assert app.list.cursor_key == "b"
-        assert app.list.position == (3, 4)
+@cases
+async def test_the_list_keeps_its_place_by_key_and_notes_what_moves_by_itself(steps: list[str]) -> None:
+    async with listed() as (app, pilot):
+        for step in steps:
+            verb, *words = step.split()
+            if verb == "press":
+                await pilot.press(*words)
+            elif verb == "put":
+                app.put(*(Row(word[0], word[2:]) for word in words))
+            elif verb == "treat":
+                app.list.step_on(lambda row: row.key == words[0])  # noqa: B023
+            elif verb == "later":
+                app.ticks += float(words[0])
+            else:
+                rows = app.list
+                since = rows.disturbances.seconds_since()
+                holds: dict[str, Iterable[object]] = {"cursor": [rows.cursor_key], "position": rows.position}
+                holds |= {"marks": sorted(rows.marks), "since": [since]}
+                assert [str(one) for one in holds[verb]] == words, step
 
 
 async def test_when_its_row_goes_the_cursor_stays_at_the_place_and_says_so() -> None:
@@ -92,38 +107,6 @@ async def test_when_its_row_goes_the_cursor_stays_at_the_place_and_says_so() -> 
         assert app.list.cursor_key == "c"
         assert [(event.key, event.by_user) for event in app.told if isinstance(event, RowList.Moved)] == [("c", False)]
         assert app.list.disturbances.seconds_since() == 0
-
-
-async def test_a_change_of_the_row_under_the_cursor_is_a_disturbance_and_one_elsewhere_is_not() -> None:
-    async with listed(Row("a", "one"), Row("b", "one")) as (app, _):
-        app.ticks += 10
-        app.put(Row("a", "one"), Row("b", "two"))
-        assert app.list.disturbances.seconds_since() > 1
-        app.put(Row("a", "two"), Row("b", "two"))
-        assert app.list.disturbances.seconds_since() == 0
-
-
-async def test_what_the_user_treated_leaves_without_a_disturbance_before_or_after_it_is_told() -> None:
-    async with listed("a", "b", "c") as (app, _):
-        app.list.step_on(lambda row: row.key == "a")
-        assert (app.list.cursor_key, app.list.disturbances.seconds_since()) == ("b", float("inf"))
-        app.put("b", "c")
-        assert app.list.disturbances.seconds_since() == float("inf")
-        app.put("c")
-        assert app.list.disturbances.seconds_since() == 0.0
-        app.list.step_on(lambda row: row.key == "b")
-        assert (app.list.cursor_key, app.list.disturbances.seconds_since()) == ("c", float("inf"))
-        app.put("d")
-        assert app.list.disturbances.seconds_since() == 0.0
-
-
-async def test_marks_belong_to_keys_and_end_with_their_rows() -> None:
-    async with listed("a", "b", "c") as (app, pilot):
-        await pilot.press("space", "space")
-        assert app.list.marks == {"a", "b"}
-        app.put("c", "b")
-        assert app.list.marks == {"b"}
-        assert [row.key for row in app.list.marked_rows()] == ["b"]
 
 
 async def test_enter_and_a_double_click_open_the_row() -> None:
