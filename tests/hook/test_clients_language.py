@@ -69,31 +69,11 @@ def test_a_teammate_is_told_from_a_subagent_and_from_the_session() -> None:
     assert (read(BASH).teammate, read(BASH).thread) == (None, "")
 
 
-RULE, PLANNED = CAPTURED[BASH]["permission_suggestions"][0], CAPTURED[PLAN]["tool_input"]
-MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
-HEAD = "\n\n## The human's words with the approval\n\n"
-YES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "once": (BASH, {"scope": "once"}, {}),
-    "always": (BASH, {"scope": "always", "suggestion": RULE}, {"updatedPermissions": [RULE]}),
-    "edited": (BASH, {"updated_input": {"command": "ls"}}, {"updatedInput": {"command": "ls"}}),
-    "of Codex": (CODEX, {"scope": "once"}, {}),
-    "to a plan, as a bare yes is ignored": (PLAN, {}, {"updatedInput": PLANNED}),
-    "with a mode": (PLAN, {"mode": "acceptEdits"}, {"updatedInput": PLANNED, "updatedPermissions": [MODE]}),
-    "to an edited plan": (PLAN, {"updated_plan": "1. Less"}, {"updatedInput": {**PLANNED, "plan": "1. Less"}}),
-    "with words": (PLAN, {"content": "Go"}, {"updatedInput": {**PLANNED, "plan": f"{PLANNED['plan']}{HEAD}Go\n"}}),
-    "to an edited plan with words": (
-        PLAN,
-        {"content": "Go", "updated_plan": "2. Other"},
-        {"updatedInput": {**PLANNED, "plan": f"2. Other{HEAD}Go\n"}},
-    ),
-}
-"""The event, what goes with the yes, and what goes back with it."""
-
-
-@pytest.mark.parametrize("kind", YES)
-def test_a_yes_goes_back_in_the_words_of_its_client(kind: str) -> None:
-    name, verdict, back = YES[kind]
-    assert decision(name, {"approve": True, **verdict}) == {"behavior": "allow", **back}
+@cases
+def test_a_yes_goes_back_in_the_words_of_its_client(
+    event: str, changes: dict[str, Any], verdict: dict[str, Any], back: dict[str, Any]
+) -> None:
+    assert decision(event, {"approve": True, **verdict}, **changes) == back
 
 
 @pytest.mark.parametrize("name", [BASH, PLAN, QUESTION, CODEX])
@@ -113,23 +93,3 @@ def test_codex_is_told_no_where_it_could_not_run_what_was_edited() -> None:
     refused = decision(CODEX, {"approve": True, "updated_input": {"command": "ls"}})
     assert refused["behavior"] == "deny"  # the original must not run in place of what was approved
     assert json.dumps({"command": "ls"}) in refused["message"]
-
-
-def test_labels_with_a_comma_are_kept_apart() -> None:
-    options = [{"label": "One, two"}, {"label": "Three"}]
-    asked = {"question": "Which?", "header": "Tables", "options": options, "multiSelect": True}
-    answers = {"Which?": ["One, two", "Three"]}
-    several = decision(QUESTION, {"approve": True, "answers": answers}, tool_input={"questions": [asked]})
-    assert several["updatedInput"]["answers"] == {"Which?": '"One, two", "Three"'}
-
-
-def test_a_rule_and_a_mode_that_the_client_did_not_offer_do_not_go_back() -> None:
-    rule = {"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow", "destination": "userSettings"}
-    assert decision(BASH, {"approve": True, "scope": "always", "suggestion": rule}) == {"behavior": "allow"}
-    assert "updatedPermissions" not in decision(PLAN, {"approve": True, "mode": "bypassPermissions"})
-
-
-def test_the_further_input_of_a_plan_goes_back_as_it_was_put_on_record() -> None:
-    further = {"allowedPrompts": [{"tool": "Bash", "prompt": "run tests"}], "deep": {"a": [1, {"b": None}]}}
-    back = decision(PLAN, {"approve": True}, tool_input={"plan": "1. Do it", **further})["updatedInput"]
-    assert back == {"plan": "1. Do it", **further}
