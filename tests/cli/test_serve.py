@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.equipment.command_line import CommandLine, clean_environment, next_line, started
 
 aiohttp = pytest.importorskip("aiohttp", reason="the extra `serve` is not installed")
@@ -68,11 +68,7 @@ def test_with_the_token_there_is_a_page_and_nothing_of_it_comes_from_elsewhere(u
     assert asyncio.run(status_of(f"{url}static/js/textual.js")) == 200
 
 
-RAW = (
-    *("OPTIONS * HTTP/1.1", "CONNECT x HTTP/1.1", "CONNECT example.com:443 HTTP/1.1", "GET x HTTP/1.1"),
-    *("GET * HTTP/1.1", "HEAD / HTTP/1.1", "TRACE / HTTP/1.1", "GET //x HTTP/1.1", "GET /%ff/ HTTP/1.1"),
-    *("GET /\u00e9 HTTP/1.1", "x", ""),
-)
+RAW = constant(__file__, "RAW", tuple[str, ...])
 """Beginnings of requests that name no address below the token."""
 FRAMES = (
     *("[]", "{}", "7", "null", "{", '["stdin"]', '["stdin", 5]', '["resize", 7]', '["resize", {}]', "[" * 50_000),

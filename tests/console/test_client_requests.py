@@ -14,19 +14,14 @@ from team_console.store.service.caller import Caller
 from team_console.widgets.form import Form
 
 from tests.console.conftest import AUTHOR, opened
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.equipment.corpus import PAYLOADS
 from tests.equipment.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 COMMAND = {"command": "npm test && \\\n  rm -rf build", "description": "Run the tests", "timeout": 5}
-DATABASE = {
-    "question": "Which database?",
-    "header": "DB",
-    "options": [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL", "description": "a server"}],
-    "multiSelect": False,
-}
+DATABASE = constant(__file__, "DATABASE", dict[str, Any])
 
 
 def ask(team: MemoryTeam, tool: str = "Bash", given: Any = None, **more: Any) -> str:

@@ -8,12 +8,10 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.equipment.cases import constant
+
 PROGRAM = "/bin/bash"
-TOOLS = (
-    *("bash", "cat", "ls", "env", "sleep", "xargs", "find", "timeout", "nice", "nohup", "setsid", "stdbuf"),
-    *("flock", "script", "chrt", "ionice", "taskset", "unshare", "diff", "true", "false", "printf", "echo", "grep"),
-    *("tee", "mkdir", "touch", "head", "tail", "sort", "tr", "time"),
-)
+TOOLS = constant(__file__, "TOOLS", tuple[str, ...])
 NOTED = ("git", "git-push", "rm", "npm", "twine")
 _STUB = '#!/bin/sh\nprintf "%s|" "${{0##*/}}" "$@" >>{calls}\necho >>{calls}\n'
 

@@ -14,6 +14,7 @@ from team_console.widgets.document import laid_out
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.text import text_of
 
+from tests.equipment.cases import constant
 from tests.equipment.command_line import CommandLine
 from tests.hook.conftest import Client, Human
 
@@ -65,10 +66,7 @@ def page(office: CommandLine, request_id: str) -> str:
     return plain("".join(text_of(laid.line) for laid in laid_out(document, 70)))
 
 
-OURS = frozenset({"questions", "question", "header", "multiSelect", "options", "label", "description", "preview"}) | {
-    *("markdown", "answers", "annotations", "notes", "plan", "behavior", "updatedInput", "updatedPermissions"),
-    *("but smaller", "neither", "allow", "false"),
-}
+OURS = constant(__file__, "OURS", frozenset[str])
 """Names that the page says in its own form, and the human's own words."""
 
 

@@ -19,7 +19,7 @@ from team_console.store.protocol.team_rules import direction_problems
 from team_console.store.protocol.verdicts import Seal, message_seal
 from team_console.store.service.sendmessage import read_form
 
-from tests.equipment.cases import cases
+from tests.equipment.cases import cases, constant
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
 
 BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}
@@ -163,14 +163,7 @@ def test_how_long_a_text_without_spaces_is_cannot_be_told_and_is_not() -> None:
     assert summary_warnings("ขออนุมัติแผน", language="zh") == ["summary: it is not in the team's language (zh)"]
 
 
-ROLES = {
-    "master": "master",
-    "scrum-master": "resident",
-    "e2e_live": "resident",
-    "clerk": "resident",
-    "slave-batch-1": "slave",
-    "dev-runner-3-1": "temp",
-}
+ROLES = constant(__file__, "ROLES", dict[str, str])
 
 
 def finding_codes(stored: Message) -> list[str]:

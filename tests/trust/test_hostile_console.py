@@ -10,20 +10,13 @@ import pytest
 from team_console.store.model.safe import safe_line
 
 from tests.equipment import corpus, strict
+from tests.equipment.cases import constant
 from tests.equipment.pressed_keys import ENTER, ESCAPE, TAB, arrives, close_form, leave, reach
 from tests.equipment.terminal import Terminal, console
 
 pytestmark = pytest.mark.slow
 
-LISTS = {
-    "1": "Needs you",
-    "2": "Agents",
-    "1l": "All requests",
-    "3": "History",
-    "4": "Health",
-    "5": "Sprint",
-    "6": "Deliveries",
-}
+LISTS = constant(__file__, "LISTS", dict[str, str])
 _QUIET = 0.03
 
 

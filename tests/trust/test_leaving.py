@@ -22,16 +22,7 @@ pytestmark = pytest.mark.slow
 
 WORDS = "half a reason, not handed in yet"
 _SWITCH = re.compile(rb"\x1b\[\?(\d+)([hl])")
-_AT_REST = {
-    b"1049": b"l",
-    b"25": b"h",
-    b"1000": b"l",
-    b"1003": b"l",
-    b"1006": b"l",
-    b"1015": b"l",
-    b"2004": b"l",
-    b"1004": b"l",
-}
+_AT_REST = {b"25": b"h", **dict.fromkeys(b"1049 1000 1003 1006 1015 2004 1004".split(), b"l")}
 """How a shell expects the modes of its terminal: main screen, cursor shown, no mouse, no paste and focus reports."""
 BROKEN = """
 import sys

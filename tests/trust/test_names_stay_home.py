@@ -9,15 +9,12 @@ import pytest
 from team_console.store.settings.team_config import QUEUE_NAME
 
 from tests.equipment import corpus
+from tests.equipment.cases import constant
 from tests.equipment.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
 
-CLIMBS = (
-    *("../outside", "../../outside", "/tmp/outside", "a/../../outside", "..", ".", "", "a/b", "a\\b", "~/outside"),
-    *("~root", "outside\0.yaml", "out\nside", "-rf", " outside", "outside ", "CON:", "x" * 300, "d v", "a..b"),
-    *("\x1b[31m", "\u202eoutside"),
-)
+CLIMBS = constant(__file__, "CLIMBS", tuple[str, ...])
 
 
 def folders(root: Path) -> set[str]:

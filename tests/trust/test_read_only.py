@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.equipment.cases import constant
 from tests.equipment.command_line import COMMAND, CommandLine
 from tests.equipment.pressed_keys import ESCAPE, leave, reach
 from tests.equipment.terminal import Terminal
@@ -19,16 +20,7 @@ from tests.showcase import build
 
 pytestmark = pytest.mark.slow
 
-SHOWN = {
-    "1": "URGENT 1",
-    "1l": "All requests",
-    "2": "Agents",
-    "3": "History",
-    "3l": "Decisions ·",
-    "4": "Health",
-    "5": "Sprint",
-    "6": "Deliveries",
-}
+SHOWN = constant(__file__, "SHOWN", dict[str, str])
 
 
 @pytest.fixture(scope="module")
