@@ -15,17 +15,7 @@ pytestmark = pytest.mark.slow
 
 LAYOUTS = constant(__file__, "LAYOUTS", dict[str, str])
 """How people and programs lay out a file of settings."""
-FILES = {
-    ("claude", "--project"): (".claude/settings.json", ".mcp.json"),
-    ("claude", "--local"): (".claude/settings.local.json", ".mcp.json"),
-    ("claude", "--user"): (".claude/settings.json", ".claude.json"),
-    ("codex", "--project"): (".codex/hooks.json",),
-    ("codex", "--user"): (".codex/hooks.json",),
-    ("qwen", "--project"): (".qwen/settings.json",),
-    ("qwen", "--user"): (".qwen/settings.json",),
-    ("mcp", "--project"): (".mcp.json",),
-    ("--all", ""): (".claude/settings.json", ".codex/hooks.json"),
-}
+FILES = constant(__file__, "FILES", tuple[tuple[str, str, tuple[str, ...]], ...])
 
 
 @pytest.fixture
@@ -35,7 +25,7 @@ def desk(office: CommandLine, tmp_path: Path) -> Desk:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_leaving_gives_back_the_same_bytes(layout: str, desk: Desk) -> None:
-    for (client, scope), names in FILES.items():
+    for client, scope, names in FILES:
         folder = desk.home if scope in ("--user", "") else desk.project
         for name in names:
             put(folder / name, "").write_bytes(LAYOUTS[layout].encode())
