@@ -32,6 +32,7 @@ class Listing(ABC, Generic[RowT]):
         situation, now: The state of the store that is listed, and when that was.
         all: Every row, the one that is read included although it left.
         gone: The row that is only there because it is read; None for none.
+        group_of_gone: The heading that it stood below when it left.
         query: What the rows are filtered by, as it was typed in `query_text`.
         sort: What the rows are sorted by; empty for their own order.
         sources: What belongs to a message beside its record.
@@ -53,6 +54,7 @@ class Listing(ABC, Generic[RowT]):
         self.situation, self.now = ScreenState(), datetime.now(UTC)
         self.all: tuple[RowT, ...] = ()
         self.gone: RowT | None = None
+        self.group_of_gone = ""
         self.query, self.query_text = Query(), ""
         self.sort = getattr(cache.preferences.sort, self.MODE, "")
         self.sources = MessageSources(self)
@@ -177,10 +179,13 @@ class Listing(ABC, Generic[RowT]):
             before: The rows above it.
             is_leaving: Whether it was just decided on, so that nobody is surprised that it left.
         """
+        gone_before = self.key_of(self.gone) if self.gone is not None else None
         self.gone = None
         key = self.key_of(read) if read is not None else None
         if read is None or is_leaving or any(self.key_of(row) == key for row in rows):
             return rows
+        if key != gone_before:
+            self.group_of_gone = self.group_of(read)
         self.gone = self.row_as_known(read)
         places = {self.key_of(row): place for place, row in enumerate(rows)}
         above = map(self.key_of, reversed(before))

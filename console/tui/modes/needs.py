@@ -159,8 +159,8 @@ class NeedsListing(Listing[ActionItem]):
         return sum(piece.mark is Mark.MISSING for piece in pieces)
 
     def group_of(self, row: ActionItem) -> str:
-        """Return the heading of a row: by urgency, trouble, news."""
-        return group_of(row).upper()
+        """Return the heading of a row: by urgency, trouble, news; of one that is gone, the one it had."""
+        return self.group_of_gone if self.is_gone(row) else group_of(row).upper()
 
     def who_of(self, row: ActionItem) -> str:
         """Return the agent it comes from or is about."""
