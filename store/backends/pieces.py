@@ -15,9 +15,7 @@ from enum import Enum
 from functools import cache
 
 from msgspec import Struct
-
-DEPTH = 64
-"""Levels of nesting in a message; deeper ones are refused before any recursive code sees them."""
+from team_console.store.model.message import DEPTH
 
 
 class PieceForm(Enum):

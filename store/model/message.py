@@ -17,6 +17,9 @@ from msgspec.structs import force_setattr
 from team_console.store.model.clock import from_text
 from team_console.store.model.names import ALL, USER, canonical, is_name
 
+DEPTH = 64
+"""Levels of nesting in a message; deeper ones are refused before any recursive code sees them."""
+
 
 class Status(StrEnum):
     """Where a message is on its way (decision D3); unknown words from other writers are kept as text."""

@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.backends.pieces import DEPTH
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.own_form import (
     INTEGERS,
@@ -22,7 +21,7 @@ from team_console.store.backends.yaml.own_form import (
     text_only,
     typed,
 )
-from team_console.store.model.message import FieldDict, Fields, Message, from_record
+from team_console.store.model.message import DEPTH, FieldDict, Fields, Message, from_record
 
 LARGEST = 16 << 20
 """Bytes of one entry that are still understood; a larger one counts as damaged."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
-from team_console.store.backends.pieces import DEPTH, Cutter, Piece, PieceForm
+from team_console.store.backends.pieces import Cutter, Piece, PieceForm
 from team_console.store.backends.yaml.entry import (
     Entry,
     EntryText,
@@ -21,7 +21,7 @@ from team_console.store.backends.yaml.entry import (
 )
 from team_console.store.backends.yaml.own_form import Reach, TextError
 from team_console.store.contract.team import Progress
-from team_console.store.model.message import Message
+from team_console.store.model.message import DEPTH, Message
 
 _LIST = "messages"
 _EXPECTED = "expected a list under messages:"
