@@ -12,7 +12,7 @@ from itertools import pairwise
 from team_console.console.clients.session_files import Data
 from team_console.console.clients.shell import commands_in
 from team_console.console.clients.shell_command import ANY, WRITES_FILE, Command, is_option
-from team_console.console.clients.shell_programs import listed, path_in, paths_of, program_of, table_of
+from team_console.console.clients.shell_programs import each_word, path_in, paths_of, program_of, table_of
 from team_console.console.clients.shell_values import UNKNOWN
 
 _OURS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
@@ -85,17 +85,17 @@ _COMMANDS = {
 first of those, an asterisk is any word, and with an option behind an exclamation mark the command does no such thing.
 """
 _TOOLS = {"network": ("WebFetch", "WebSearch")}
-_GUARDED = listed("""
+_GUARDED = each_word("""
     .claude/ .codex/ .qwen/ .git/hooks/ .git/config .mcp.json
     messenger-config.yaml .team-console/messenger-config.yaml
 """)
 """Files of a project that say what an agent may do, or run by themselves; folders end in a slash."""
-_GUARDED_AT_HOME = listed("""
+_GUARDED_AT_HOME = each_word("""
     .claude/settings.json .claude/settings.local.json .claude/hooks/ .claude/skills/ .claude/plugins/ .claude.json
     .codex/ .qwen/settings.json .bashrc .bash_profile .profile .zshrc .zshenv .gitconfig .ssh/
 """)
 _DEVICES, _SOCKETS = "/dev/", ("/dev/tcp/", "/dev/udp/")
-_NO_DISK = [f"/dev/{name}" for name in listed("null zero full tty stdin stdout stderr fd shm pts tcp udp")]
+_NO_DISK = [f"/dev/{name}" for name in each_word("null zero full tty stdin stdout stderr fd shm pts tcp udp")]
 """Devices to which nothing is lost."""
 _CLIENTS_OWN = (".claude/plans", ".claude/projects", ".codex/memories")
 """Folders at home in which clients let their agents write."""

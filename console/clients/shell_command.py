@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from team_console.console.clients.shell_programs import listed, program_of, subcommand_at
+from team_console.console.clients.shell_programs import each_word, program_of, subcommand_at
 from team_console.console.clients.shell_values import UNKNOWN
 
 WRITES_FILE = ">"
 """Stands for the program of a redirection into a file."""
 
-_HARMLESS = frozenset(listed("status log diff show add commit fetch pull blame ls-files"))
+_HARMLESS = frozenset(each_word("status log diff show add commit fetch pull blame ls-files"))
 """Subcommands of git: what stands before one and is not known is an option, and no subcommand with that as its word."""
 _TAKES_TARGETS = {"make": " ", "just": " ", "ninja": " ", "mvn": ":", "gradle": ":", "sbt": "+/"}
 """Programs that are told several things to do, in any order, and the signs behind which one of a part stands."""

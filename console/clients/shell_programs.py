@@ -14,7 +14,7 @@ Started = list[str] | str
 """The words of a command, or a text for a shell."""
 
 
-def listed(words: str) -> list[str]:
+def each_word(words: str) -> list[str]:
     """Return the words of a text."""
     return words.split()
 
@@ -25,10 +25,10 @@ def table_of(rows: str) -> dict[str, list[str]]:
     return {name: words.split() for name, _, words in parted}
 
 
-SHELLS = frozenset(listed("bash sh zsh dash ksh ash mksh fish rbash"))
+SHELLS = frozenset(each_word("bash sh zsh dash ksh ash mksh fish rbash"))
 READERS = SHELLS | {"at", "batch"}
 """Programs that run what they read, where no argument says what to run."""
-_SHELLS_ELSEWHERE = frozenset(listed("ssh autossh su sudo doas chroot wsl"))
+_SHELLS_ELSEWHERE = frozenset(each_word("ssh autossh su sudo doas chroot wsl"))
 """Programs that start a shell, which reads, where they are given no command."""
 READ = "-"
 """Stands for the file from which a shell reads what it runs, also where another command fills it."""
@@ -41,7 +41,7 @@ _OF_DOCKER = """
     --pids-limit --platform --publish --pull --restart --runtime --security-opt --shm-size --stop-signal --stop-timeout
     --storage-opt --sysctl --tmpfs --ulimit --user --userns --uts --volume --volume-driver --volumes-from --workdir
 """.replace("\n", " ")
-_KEYWORDS = frozenset(listed("! { ( if then elif else do while until time coproc function"))
+_KEYWORDS = frozenset(each_word("! { ( if then elif else do while until time coproc function"))
 _OF_BWRAP = 2 * """ --bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file """
 _OF_BWRAP += """ --dev --proc --tmpfs --dir --chdir --unsetenv --uid --gid --hostname --cap-add --cap-drop --args
     --mqueue --perms --remount-ro --overlay-src --ro-bind-data --lock-file --sync-fd --info-fd --seccomp --exec-label
@@ -337,8 +337,8 @@ _TAKES_WORD = table_of("""
 """)
 """Options before a subcommand that take a word."""
 _OF_SHELLS = ("-o", "-O", "+O", "--rcfile", "--init-file", "-f", "-q")
-_OF_READ, _OF_MAPFILE = listed("-d -i -n -N -p -t -u"), listed("-d -n -O -s -u -C -c")
-_OF_PARALLEL = listed("-j -a -N -n -S --jobs --arg-file --max-args --sshlogin --joblog")
+_OF_READ, _OF_MAPFILE = each_word("-d -i -n -N -p -t -u"), each_word("-d -n -O -s -u -C -c")
+_OF_PARALLEL = each_word("-j -a -N -n -S --jobs --arg-file --max-args --sshlogin --joblog")
 _SHORTER = {
     "python": re.compile(r"(?:python|pypy)[\d.]*$|py$"),
     "pip": re.compile(r"pip[\d.]+$"),
@@ -530,7 +530,7 @@ def _last_takes(word: str, takes: Collection[str]) -> bool:
 
 READING = frozenset(("read", "mapfile", "readarray"))
 SILENT = READING | frozenset(
-    listed("""
+    each_word("""
     alias break cd continue declare exit export false local mkdir readonly return set shift sleep test touch true
     typeset unset [ :
     """)

@@ -35,7 +35,7 @@ def use_of(name: str, how: str = QUOTED) -> str:
     return f"\3{how}{name}\4"
 
 
-def use_in(word: str) -> re.Match[str] | None:
+def first_use(word: str) -> re.Match[str] | None:
     """Return the first use of a variable in a word that stands in no other; None for none."""
     return _USE.search(word)
 
@@ -97,7 +97,7 @@ class Variables(dict[str, list[str]]):
         while choices and count < _MOST_VALUES:
             line, level = choices.pop()
             self.budget -= len(line)
-            use = use_in(line)
+            use = first_use(line)
             if use is None:
                 count += 1
                 parted = [word.split(BETWEEN_FIELDS) for word in line.split(BETWEEN_WORDS)]
@@ -111,7 +111,7 @@ class Variables(dict[str, list[str]]):
 
     def between_fields(self) -> str:
         """Return the pattern of what parts the fields of a value: all signs that `IFS` ever had."""
-        signs = "".join(value for value in self["IFS"] if use_in(value) is None)
+        signs = "".join(value for value in self["IFS"] if first_use(value) is None)
         return rf"[{re.escape(signs)}\s]+"
 
     def _as_used(self, value: str, how: str) -> str:

@@ -17,7 +17,7 @@ from team_console.console.clients.shell_values import (
     UNKNOWN,
     Variables,
     as_one_field,
-    use_in,
+    first_use,
     use_of,
 )
 
@@ -159,7 +159,7 @@ class TextWalk:
             self.folder, self._folder_before = self._folder_before, self.folder
         elif moves[:1] in (["cd"], ["pushd"]):
             word = (moves[1:] or ["~"])[-1]
-            is_known = use_in(word) is None and BETWEEN_WORDS not in self.folder
+            is_known = first_use(word) is None and BETWEEN_WORDS not in self.folder
             folder = path_in(self.folder, word) if is_known else f"{self.folder}{BETWEEN_WORDS}{as_one_field(word)}"
             self.folder, self._folder_before = folder, self.folder
 

@@ -379,7 +379,7 @@ class Cutter:
                 if open_brackets and open_brackets[-1] == b"{" and token == b"{" and before in (b",", b"{"):
                     break  # where a key has to stand: the object before lacks its end
                 if len(open_brackets) > DEPTH:
-                    break
+                    break  # refused however it ends, and a text of nothing but brackets takes seconds
                 open_brackets.append(token)
             elif token in b"]}":
                 if not open_brackets or open_brackets.pop() != _CLOSINGS[token]:

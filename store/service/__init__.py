@@ -1,1 +1,1 @@
-"""store.service."""
+"""What humans, agents and routers do with a team: one function for each action, whatever face asks for it."""
