@@ -105,12 +105,24 @@ _ALL_WRITTEN = frozenset(
         " ".join,
         _commands(f"""
             {WRITES_FILE}, tee, touch, mkdir, mkfifo, truncate, rm, rmdir, unlink, shred, mv, rename, chmod, chown, dd
-            sponge, patch, ed, ex, vi, vim, venv, virtualenv, uv venv
+            sponge, ed, ex, vi, vim, venv, virtualenv, uv venv
             git init, git mv, git checkout, git restore, git worktree add, git bundle create
         """),
     )
 )
 """Programs that write what each of their words names."""
+_READ_BY_OPTION = table_of("""
+    touch       -r -d -t --reference --date
+    truncate    -r -s --reference --size
+    patch       -i --input
+    virtualenv  -p --python
+    uv venv     -p --python
+    vi          -u
+    vim         -u -S
+""")
+"""Options of those whose word is none that they write."""
+_FIRST_WRITTEN = frozenset(("zip", "7z a", "7za a", "7zz a", "rar a", "jar c", "jar cf", "jar cvf", "jar cfv", "patch"))
+"""Those that write what their first word names alone; a dash is their output."""
 _LAST_WRITTEN = table_of("""
     cp          -t --target-directory
     ln          -t --target-directory
@@ -305,6 +317,9 @@ def _named_as_written(command: list[str]) -> Iterator[str]:
     for path, at in paths_of(command):
         words = command[at:]
         rest = [word.removeprefix("of=") for word in words if word[:1] != "-"]
+        for read in _named_by_option(_READ_BY_OPTION.get(path, ()), words):
+            if read in rest:
+                rest.remove(read)
         if path == "tar" and words and _CREATES.match(words[0]):
             path, words = "tar c", [f"-{words[0].lstrip('-')}", *words[1:]]
         by_option = [*_named_by_option(_WRITTEN_BY_OPTION.get(path, ()), words)]
@@ -313,6 +328,8 @@ def _named_as_written(command: list[str]) -> Iterator[str]:
         elif path in _IN_PLACE:
             is_written = any(is_option(word, option) for word in words for option in _IN_PLACE[path])
             rest = (_behind_script(words) if path in _SCRIPTED else rest) if is_written else []
+        elif path in _FIRST_WRITTEN:
+            rest = [] if "-" in words else rest[:1]
         elif path not in _ALL_WRITTEN:
             rest = []
         yield from (*rest, *by_option)

@@ -27,6 +27,7 @@ from team_console.console.clients.shell_programs import (
     SILENT,
     arguments_of,
     behind_options_of_read,
+    folder_of,
     path_in,
     program_of,
     script_of,
@@ -152,14 +153,16 @@ class _Reader:
         if words[0] in _OWN_EFFECTS:
             _OWN_EFFECTS[words[0]](self, words, noted)
             return
-        waiting = [(words, 0)]
+        waiting = [(words, 0, noted)]
         while waiting:
-            given, level = waiting.pop()
+            given, level, noted = waiting.pop()
             self._variables.budget -= len(given)
             if not given or level > 2 * _DEEPEST or self._variables.budget < 0:
                 self._guess(" ".join(given), noted.folder)
                 continue
-            command = Command(given, noted.folder)
+            folder = folder_of([program_of(given[0]), *given[1:]], noted.folder)
+            noted = noted if folder == noted.folder else noted.starts(given, folder)
+            command = Command(given, folder)
             self.found.append(command)
             self._follow(command.called, command.words, noted)
             for started in started_by(command.words):
@@ -167,7 +170,7 @@ class _Reader:
                     self._variables.add_arguments(arguments_of(command.words))
                     self.read(started, noted)
                 elif started:
-                    waiting.append((started, level + 1))
+                    waiting.append((started, level + 1, noted))
 
     def _follow(self, called: str, command: list[str], noted: CommandInText) -> None:
         """Follow what a command means for others, and for the pipeline in which it stands.

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 
-from team_console.console.clients.shell_values import UNKNOWN
+from team_console.console.clients.shell_values import BETWEEN_WORDS, UNKNOWN, as_one_field, first_use
 
 Started = list[str] | str
 """The words of a command, or a text for a shell."""
@@ -336,6 +336,16 @@ _TAKES_WORD = table_of("""
     flyctl   -c -a --config --app
 """)
 """Options before a subcommand that take a word."""
+_RUNS_IN = table_of("""
+    git          -C --work-tree
+    hg           --cwd
+    pnpm         -C --dir
+    env          -C --chdir
+    sudo         -D --chdir
+    run0         -D --chdir
+    systemd-run  --working-directory
+""")
+"""Options by which a program changes its folder, and that of the command that it starts, first."""
 _OF_SHELLS = ("-o", "-O", "+O", "--rcfile", "--init-file", "-f", "-q")
 _OF_READ, _OF_MAPFILE = each_word("-d -i -n -N -p -t -u"), each_word("-d -n -O -s -u -C -c")
 _OF_PARALLEL = each_word("-j -a -N -n -S --jobs --arg-file --max-args --sshlogin --joblog")
@@ -355,9 +365,35 @@ _IS_VALUE = re.compile(r"(?![-+]|[a-z-]+$)")
 
 def path_in(folder: str, path: str) -> str:
     """Return a path that is given in a folder; one of a user whose name cannot be looked up stays as it is."""
+    if path == "~+" or path.startswith("~+/"):  # the folder itself
+        path = f".{path[2:]}"
     with suppress(ValueError):
         path = os.path.expanduser(path)
     return os.path.join(folder, path)
+
+
+def folder_behind(folder: str, word: str) -> str:
+    """Return the folder to which a word leads from a folder, one of which may be known only once variables have values:
+    then it is kept as the words of a command.
+    """
+    if first_use(word) is None and BETWEEN_WORDS not in folder:
+        return path_in(folder, word)
+    return f"{folder}{BETWEEN_WORDS}{as_one_field(word)}"
+
+
+def folder_of(words: Sequence[str], folder: str) -> str:
+    """Return the folder in which a command runs that is told by an option to change to another one first."""
+    options = _RUNS_IN.get(words[0], ())
+    end = subcommand_at(words, 1) if words[0] in _TAKES_WORD else _command_at(words, 1, _STARTERS.get(words[0], ()))
+    for word, behind in pairwise([*words[1:end], ""]) if options else ():
+        name, equals, value = word.partition("=")
+        if word in options:
+            folder = folder_behind(folder, behind)
+        elif equals and name in options:
+            folder = folder_behind(folder, value)
+        elif word[:2] in options and word[:2] != "--" and words[0] != "git":  # joined
+            folder = folder_behind(folder, word[2:])
+    return folder
 
 
 def program_of(word: str) -> str:

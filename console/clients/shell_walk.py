@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from team_console.console.clients.shell_command import WRITES_FILE
-from team_console.console.clients.shell_programs import path_in, unescaped
+from team_console.console.clients.shell_programs import folder_behind, unescaped
 from team_console.console.clients.shell_tree import ParsedText, expansions_in
 from team_console.console.clients.shell_values import (
     BETWEEN_FIELDS,
@@ -16,8 +16,6 @@ from team_console.console.clients.shell_values import (
     SPLIT,
     UNKNOWN,
     Variables,
-    as_one_field,
-    first_use,
     use_of,
 )
 
@@ -36,6 +34,8 @@ _NAMING = re.compile(r"(?:declare|local|typeset) -\w*n")
 _DESCRIPTOR = re.compile(rb"(?<![^\s;&|()])(\d{1,3})(?:<<)?[<>]\Z")
 BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
+_OTHER_FOLDER = re.compile(r"~-(?=/|$)")
+"""Begins a word with the folder before the last change of it."""
 _ESCAPED_IN_QUOTES = re.compile(r"\\([$`\"\\\n])")
 _ESCAPED_IN_DOCUMENT = re.compile(r"\\([$`\\])")
 _JOINED_LINES = re.compile(r"(\\[^\n])|\\\n")
@@ -63,9 +63,9 @@ class CommandInText:
         self.words, self.reads, self.outputs, self.folder, self.depth = words, reads, outputs, folder, depth
         self.tried: set[tuple[str, ...]] = set()
 
-    def starts(self, words: list[str]) -> CommandInText:
-        """Return a command that this one starts, which reads and prints where this one does."""
-        return CommandInText(words, self.reads, self.outputs, self.folder, self.depth)
+    def starts(self, words: list[str], folder: str = "") -> CommandInText:
+        """Return a command that this one starts, which reads and prints where this one does, in a folder of its own."""
+        return CommandInText(words, self.reads, self.outputs, folder or self.folder, self.depth)
 
 
 class TextWalk:
@@ -159,9 +159,7 @@ class TextWalk:
             self.folder, self._folder_before = self._folder_before, self.folder
         elif moves[:1] in (["cd"], ["pushd"]):
             word = (moves[1:] or ["~"])[-1]
-            is_known = first_use(word) is None and BETWEEN_WORDS not in self.folder
-            folder = path_in(self.folder, word) if is_known else f"{self.folder}{BETWEEN_WORDS}{as_one_field(word)}"
-            self.folder, self._folder_before = folder, self.folder
+            self.folder, self._folder_before = folder_behind(self.folder, word), self.folder
 
     def _note_assignment(self, node: Node) -> None:
         named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -264,6 +262,8 @@ class TextWalk:
             return unescaped(text[2:-1])
         if kind == "string_content":
             return _ESCAPED_IN_QUOTES.sub(lambda match: match[1].strip("\n"), text)
+        if _OTHER_FOLDER.match(text):
+            text = (UNKNOWN if BETWEEN_WORDS in self._folder_before else self._folder_before) + text[2:]
         return _braced(_ESCAPED.sub(r"\2", text), text)
 
     def _joined(self, node: Node, *, is_quoted: bool) -> str:
