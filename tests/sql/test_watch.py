@@ -14,10 +14,12 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.sql.window import LARGE
 from team_console.store.contract.team import WatchHint, WatchState
 
 from tests.equipment.command_line import clean_environment, needs
 from tests.equipment.postgresql import Server, fresh_database
+from tests.equipment.statements import SEED, execute
 from tests.equipment.teams import make_message, put
 from tests.sql.conftest import SETTINGS, Open
 
@@ -110,6 +112,32 @@ def test_a_server_that_answers_no_more_is_said_although_its_connections_stand(ow
         await _until(hints, lambda hint: hint.state is WatchState.LIVE)
         await asyncio.to_thread(put, team, make_message(1))
         await _until(hints, lambda hint: len(team.snapshot().messages) == 1)
+        await hints.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(story())
+
+
+def test_what_another_program_does_in_a_large_table_is_noticed(postgres: str, opened: Open) -> None:
+    """It tells nobody, and only rows that are not over are looked at, and the newest of the others."""
+    row = "(message_id, sender, recipient, message_type, payload, status, created_at) SELECT"
+    rest = "'orchestrator', 'architect', 'spec_ready', '{}'"
+    execute(postgres, SEED.format(more=""))
+    many = f"CAST(n AS TEXT), {rest}, 'delivered', TIMESTAMP '2026-02-24 08:00' + n * interval '1 second'"
+    execute(postgres, f"INSERT INTO agent_message {row} {many} FROM generate_series(1, {LARGE + 10}) AS numbers(n)")
+    steps = (
+        f"INSERT INTO agent_message {row} 'new', {rest}, 'pending', TIMESTAMP '2026-02-24 07:00'",
+        "UPDATE agent_message SET payload = '{\"spec_id\": \"S-2\"}' WHERE message_id = 'new'",
+        "UPDATE agent_message SET status = 'delivered' WHERE message_id = 'new'",
+        f"INSERT INTO agent_message {row} 'at once', {rest}, 'delivered', TIMESTAMP '2026-02-25 08:00'",
+    )
+    team = opened(postgres, read_only=True)
+
+    async def story() -> None:
+        hints = team.watch()
+        for step in steps:
+            await _next(hints)
+            await asyncio.to_thread(execute, postgres, step)
+        await _next(hints)
         await hints.aclose()  # type: ignore[attr-defined]
 
     asyncio.run(story())

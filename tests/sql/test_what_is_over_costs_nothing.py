@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,6 +14,7 @@ import pytest
 from msgspec import Struct
 from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.backends.sql.window import LARGE
+from team_console.store.contract.team import Team, WatchHint
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.orchestrator import route
@@ -108,6 +110,14 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Work]:
 
 
 Action = Callable[[Caller], object]
+
+
+async def _first_hint(team: Team) -> WatchHint:
+    async for hint in team.watch():
+        return hint
+    raise AssertionError("the watch ended")
+
+
 BY_COUNT: dict[str, Action] = {
     "receive that finds nothing": lambda caller: inbox.receive(Caller(caller.team, "nobody"), agent="nobody"),
     "receive": lambda caller: inbox.receive(Caller(caller.team, "architect"), agent="architect"),
@@ -123,6 +133,7 @@ BY_COUNT: dict[str, Action] = {
     "acknowledge": lambda caller: inbox.acknowledge(Caller(caller.team, "code_developer"), ids=["7"]),
     "requests": lambda caller: view_of_team(caller.team, caller.team.snapshot(), me="ceo", counted=False),
     "snapshot": lambda caller: caller.team.snapshot(),
+    "a look of a watcher": lambda caller: asyncio.run(_first_hint(caller.team)),
 }
 """Verbs whose work in the database does not grow at all."""
 BY_INDEX: dict[str, Action] = {

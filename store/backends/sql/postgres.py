@@ -34,8 +34,9 @@ from team_console.store.backends.sql.connection import (
     sql_name,
 )
 from team_console.store.backends.sql.history import AuditRow
-from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES, OURS, POLICY, Shape
+from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES, OURS, POLICY, Shape, find_shape
 from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.backends.sql.window import LARGE, live, over
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     SERVER_READ_ONLY,
@@ -254,7 +255,21 @@ _FAILURES = (TeamError, OSError)
 _FULL = ("too many clients", "too many connections", "connection slots", "no more connections allowed")
 """What a server says that has no connection left, or its pooler."""
 _LOST = ("08", "57P01", "57P02", "57P03", "28", "3D", "53300")
-_GLANCE = f"SELECT count(*), max(xmin::text::bigint), sum(xmin::text::bigint) FROM {MESSAGES}"
+
+
+def _glance_at(shape: Shape | None) -> str:
+    """Return the statement whose answer changes with the table: with any row of a small one, with a live row of a large
+    one and with the newest that is over. An index finds those, so that rows that are over cost no watcher anything.
+    """
+    every = "count(*), max(xmin::text::bigint), sum(xmin::text::bigint)"
+    whole = f"SELECT ROW({every})::text FROM {MESSAGES}"
+    # guard: over-rows-cost-no-watcher
+    if shape is not None:
+        has_age = "created_at" in shape.types
+        newest = f"(SELECT max(created_at) FROM {MESSAGES} WHERE {over(shape)})" if has_age else "NULL"
+        in_part = f"SELECT ROW({every}, {newest})::text FROM {MESSAGES} WHERE {live(shape)}"
+        return f"SELECT CASE WHEN EXISTS (SELECT FROM {MESSAGES} OFFSET {LARGE}) THEN ({in_part}) ELSE ({whole}) END"
+    return whole
 
 
 _CONNECT = {
@@ -497,7 +512,7 @@ class PostgresTeam(SqlTeam):
         pause = _FIRST_PAUSE
         while True:
             try:
-                async for hint in _listen(self._conninfo(application_name="team-console watch")):
+                async for hint in _listen(self._conninfo(application_name="team-console watch"), self._shape):
                     pause = _FIRST_PAUSE
                     yield hint
             except (psycopg.Error, OSError) as error:
@@ -507,6 +522,14 @@ class PostgresTeam(SqlTeam):
                 yield WatchHint(WatchState.STALLED, f"{what}: {self._told(error)}")
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
+
+    def _shape(self) -> Shape | None:
+        """Return the table as it is now; None where there is none that can be read."""
+        try:
+            with self.connect() as connection:
+                return find_shape(connection)
+        except TeamError:
+            return None
 
     @contextmanager
     def announce(self, presence: Presence, name: str) -> Iterator[bool]:
@@ -587,8 +610,8 @@ def _is_of_policy(error: Exception) -> bool:
     return isinstance(error, psycopg.Error) and error.diag.source_function == "ExecWithCheckOptions"
 
 
-async def _listen(conninfo: str) -> AsyncIterator[WatchHint]:
-    """Yield a hint at once and after every change, until the server is lost.
+async def _listen(conninfo: str, look: Callable[[], Shape | None]) -> AsyncIterator[WatchHint]:
+    """Yield a hint at once and after every change, until the server is lost; `look` tells what the table is.
 
     Behind a pooler, and at a replica that only reads, nobody is notified: there the glances have to do.
     """
@@ -604,13 +627,14 @@ async def _listen(conninfo: str) -> AsyncIterator[WatchHint]:
             # guard: no-listening-where-nobody-notifies
             if not is_replica:
                 await connection.execute(f"LISTEN {CHANNEL}")
-        seen = await _glance(connection)
+        glance = _glance_at(await asyncio.to_thread(look))
+        seen = await _answer(connection, glance)
         yield WatchHint(WatchState.LIVE)
         while True:
             notified = False
             async for _ in connection.notifies(timeout=_GLANCE_SECONDS, stop_after=1):
                 notified = True
-            now = await _glance(connection)
+            now = await _answer(connection, glance)
             if notified or now != seen:
                 yield WatchHint(WatchState.LIVE)
             seen = now
@@ -618,9 +642,9 @@ async def _listen(conninfo: str) -> AsyncIterator[WatchHint]:
         await connection.close()
 
 
-async def _glance(connection: AsyncConnection[Any]) -> object:
+async def _answer(connection: AsyncConnection[Any], glance: str) -> object:
     """Also tells whether the server still answers: a connection cut without a word looks like silence."""
-    asking = asyncio.ensure_future(connection.execute(_GLANCE))
+    asking = asyncio.ensure_future(connection.execute(glance))
     answered, _ = await asyncio.wait({asking}, timeout=_ANSWER_SECONDS)
     if not answered:
         # Cancelled on an open connection, the driver would wait for the server to say that it stopped.
