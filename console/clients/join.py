@@ -413,8 +413,9 @@ def write_steps(steps: Sequence[Step]) -> None:
     """Write what joins, and remember it."""
     for change, receipt in steps:
         if change.word != "unchanged":
+            made = [str(folder) for folder in change.path.parents if not folder.exists()]
             write_change(change)
-            keep_receipt(receipt)
+            keep_receipt(replace(receipt, folders=[*receipt.folders, *made]))
 
 
 def leavings(places: Sequence[Place]) -> tuple[list[FileChange], list[str]]:
@@ -438,12 +439,18 @@ def leavings(places: Sequence[Place]) -> tuple[list[FileChange], list[str]]:
 
 
 def take_out_steps(steps: Sequence[FileChange]) -> None:
-    """Write what leaves, with the folders that are empty then, and forget that it joined."""
+    """Write what leaves, with the folders that are empty then, and forget that it joined.
+
+    The home of a client goes only where a join made it.
+    """
+    folders: set[Path] = set()
     for change in steps:
         write_change(change)
-        with suppress(OSError):  # the first folder that has something else in it
-            for folder in change.path.parents if change.after is None else ():
-                if folder == change.home:
-                    break
-                folder.rmdir()
+        known = receipt_of(str(change.path))
+        if change.after is None:
+            folders |= {folder for folder in change.path.parents if folder.is_relative_to(change.home)} - {change.home}
+            folders |= {Path(folder) for folder in (known.folders if known is not None else ())}
         forget_receipt(str(change.path))
+    for folder in sorted(folders, reverse=True):
+        with suppress(OSError):  # it has something else in it
+            folder.rmdir()

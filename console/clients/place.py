@@ -47,6 +47,7 @@ class JoinReceipt(Struct, omit_defaults=True):
         blank: The white space that the file was; None where it said something.
         each: Whether `join --all` made it.
         events: Those at which hooks of ours were written there, each as often as there are such hooks.
+        folders: Those that were made for the file.
     """
 
     member: str
@@ -57,6 +58,7 @@ class JoinReceipt(Struct, omit_defaults=True):
     blank: str | None = None
     each: bool = False
     events: list[str] = []
+    folders: list[str] = []
 
 
 def _receipts() -> SessionFiles:
