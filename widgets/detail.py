@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 from msgspec import Struct, field
@@ -199,12 +200,11 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
             self._hits = words
             self.refresh()
 
-    def find(self, words: str) -> None:
-        """Look for `words` as one text, and go to the first line from here on that has it, if any has."""
+    def find(self, words: str) -> bool:
+        """Look for `words` as one text, and go to the first line from here on that has it; return whether any has."""
         self.sought = words.casefold()
         self.set_hits((self.sought,) if self.sought else ())
-        if self.sought:
-            self._go_to(self._lines_with((self.sought,)), 1, here=True)
+        return bool(self.sought) and self._go_to(self._lines_with((self.sought,)), 1, here=True)
 
     def next_hit(self, words: tuple[str, ...], direction: int) -> bool:
         """Scroll to the next line, or the one before, that holds one of `words`; False when there is none."""
@@ -219,8 +219,13 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         self._go_to(further, direction)
 
     def _lines_with(self, words: tuple[str, ...]) -> list[int]:
-        texts = (text_of(line).casefold() for line in self._lines)
-        return [number for number, text in enumerate(texts) if any(word in text for word in words)]
+        """Return the lines that hold one of these words, or the beginning of one that goes on in the next line."""
+        texts = [text_of(line).casefold().strip() for line in self._lines]
+        found = []
+        for number, (text, following) in enumerate(pairwise((*texts, ""))):
+            if any(0 <= f"{text} {following}".find(word) < len(text) for word in words):
+                found.append(number)
+        return found
 
     def _go_to(self, lines: list[int], direction: int, *, here: bool = False) -> bool:
         """Scroll to the next of these lines, or the one before; behind the last comes the first again."""
@@ -368,8 +373,9 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         return super().check_action(action, parameters)
 
     def on_resize(self, event: Resize) -> None:
-        """Lay the document out again at another width."""
+        """Lay the document out again at another width; the line that is pointed at stays on the screen."""
         self._lay_out(keep=True)
+        self._point_at(self.pointed if self.pointed in self._at else 0)
         self.draw_title()
 
     def _lay_out(self, *, keep: bool) -> None:

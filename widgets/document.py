@@ -16,7 +16,9 @@ from team_console.widgets.text import Line, Part, cell_len, fit, pad, parts_with
 CANNOT_BE_SHOWN = "✗ this cannot be shown"
 
 _INLINE = re.compile(
-    r"`([^`\n]+)`|(?<!\*)\*\*([^*\s](?:[^*\n]*[^*\s])?)\*\*(?!\*)|(?<![\w*])\*([^*\s](?:[^*\n]*[^*\s])?)\*(?![\w*])"
+    r"(?<![`\\])`([^`\n]+)`(?!`)"
+    r"|(?<![*\\])\*\*([^*\s](?:[^*\n]*[^*\s\\])?)\*\*(?!\*)"
+    r"|(?<![\w*\\])\*([^*\s](?:[^*\n]*[^*\s\\])?)\*(?![\w*])"
 )
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)$")
 _ITEM = re.compile(r"([ \t]*)([-*+]|\d{1,9}[.)])([ \t]+)(.*)$")
@@ -44,9 +46,7 @@ _NO_LANGUAGE = frozenset({"", "text", "txt", "plain", "output", "console", "md",
 _EDGE, _GOES_ON = "│ ", "┊ "
 """What begins a line of code, and what begins the rest of one that is longer than the screen is wide."""
 _SIGNS = {"+": "good", "-": "bad"}
-_LEVELS = ("head1", "head")
-"""Tones of headings, from the first level on."""
-HEADS = frozenset({*_LEVELS, "head3", "section"})
+HEADS = frozenset({"head1", "head", "section"})
 """Tones that lines begin in which a reader jumps to."""
 _NARROWEST = 4
 """Cells for each column of a table that it is drawn from on."""
@@ -218,8 +218,7 @@ def _coloured(text: str, language: str) -> Line:
 
 def _block(line: str, width: int) -> list[Line]:
     if match := _HEADING.match(line):
-        level = len(match[1]) - 1
-        return wrap(inline(match[2], _LEVELS[level] if level < len(_LEVELS) else "head3"), width)
+        return wrap(inline(match[2], "head1" if match[1] == "#" else "head"), width)
     if _RULE.match(line):
         return [(("─" * width, "faint"),)]
     if match := _QUOTE.match(line):
@@ -466,7 +465,7 @@ def _own_lines(
     head, labels = _head(document, width), _label_width(document, full)
     headings = [block.text for block in document.blocks if isinstance(block, Heading)] if headings_first else []
     if len(headings) > 1:
-        head += wrap((("] ", "key"), (" · ".join(headings), "muted")), width, rest=(("  ", ""),))
+        head += wrap((("below: ", "muted"), (" · ".join(headings), "muted")), width, rest=(("  ", ""),))
     previous: Block | None = None
     has_text = False
     if full and document.more:
@@ -510,9 +509,14 @@ def _remarks(document: Document, number: int, width: int) -> Iterator[LaidLine]:
 
 
 def _head(document: Document, width: int) -> list[Line]:
-    """Banner, headline and facts; a fact that does not fit into the line goes to the next one as a whole."""
+    """Return banner, headline and facts; a fact that does not fit into the line goes to the next one as a whole.
+
+    A text that begins with the headline as its title says it itself.
+    """
     lines = wrap(((document.banner, "alert"),), width) if document.banner else []
-    lines += wrap(((document.headline, "strong"),), width) if document.headline else []
+    first = next(iter(document.blocks), None)
+    is_title = isinstance(first, Text) and first.text.partition("\n")[0] == f"# {document.headline}"
+    lines += wrap(((document.headline, "strong"),), width) if document.headline and not is_title else []
     parts: list[Part] = []
     for text, tone in document.facts:
         apart: Part = (" · ", "muted")

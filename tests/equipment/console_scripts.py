@@ -15,11 +15,10 @@ A line is one of these; `$NAME` in it stands for what was kept:
 - `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `paste WORDS`, `together KEY ...` for keys
   that arrive at once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
 - `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the team
-  now, `tick` lets a second be over, `look-through` stands on each row once, `cover NUMBER` draws over so
-  many lines and `cover WORDS` over those with these words; `cut NUMBER PARTS` is a kill once so many decisions that
-  wait are written, and perhaps so many parts of the next.
-
-Below it stands, indented, what must hold, or must come to hold:
+  now, `tick` lets a second be over, `look-through` stands on each row once, `resize 80x24` gives the terminal another
+  size, `cover NUMBER` draws over so many lines and `cover WORDS` over those with these words; `cut NUMBER PARTS` is a
+  kill once so many decisions that wait are written, and perhaps so many parts of the next. Below it stands, indented,
+  what must hold, or must come to hold:
 
 - words on the screen, those behind ` ... ` later than those before; with `detail: `, `toast: `, `form: `, `about: `
   (what a form is about), `changed: ` (what it says is new), `busy: `, `mode: `, `trail: `, `unread: `, `clipboard: `,
@@ -207,6 +206,8 @@ class ConsoleScript:
             desk.app.look()
         elif verb == "type":
             await desk.type(rest)
+        elif verb == "resize":
+            await desk.pilot.resize_terminal(*map(int, rest.split("x")))
         else:
             acts: dict[str, Callable[..., Awaitable[object]]] = {
                 "press": desk.press,

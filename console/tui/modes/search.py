@@ -183,14 +183,14 @@ class Search:
             self.line.say(f"{len(text):,} characters are too many to look for; {LONGEST_WORDS:,} at most. esc ends it")
             return
         if self._host.is_reading:
-            self.line.say("")
-            self._host.detail.find(text)
+            is_found = self._host.detail.find(text)
+            self.line.say("no line of it holds these words; esc ends the search" if text and not is_found else "")
         else:
             self._host.set_filter(text)
 
     def _submitted(self, text: str) -> None:
         self._typed(text)
-        if not self.line.trouble or self._host.is_reading:
+        if not self.line.trouble:
             self.close(keep=True)
 
     def take(self, text: str) -> None:
