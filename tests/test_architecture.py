@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 import textual
 from team_console.console.cli.main import VERBS
+from textual.keys import Keys, key_to_character
 
 from tests.equipment.cases import cases, constant
 from tests.equipment.command_line import ROOT, CommandLine, clean_environment
@@ -133,6 +134,15 @@ def test_no_private_method_of_textual_is_replaced_by_one_of_ours() -> None:
     assert found == []
 
 
+def test_nothing_of_ours_is_called_as_textual_calls_what_takes_a_key() -> None:
+    # A fact in `_key_at` ended the console at `@`: Textual calls `key_NAME` and `_key_NAME` of whatever hears of a key.
+    nodes = [(path, node) for path in modules("widgets", "console/tui") for node in ast.walk(tree_of(path))]
+    named = {(name[1], path) for path, node in nodes for name in map(TAKES_KEY.fullmatch, _defined(node)) if name}
+    names = {part for key in Keys for part in key.value.split("+")}
+    assert {(name, path) for name, path in named if name in names or key_to_character(name) is not None} == set()
+
+
+TAKES_KEY = re.compile("_?key_(.+)")
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 MOST_METHODS, MOST_LINES = 40, 700
 

@@ -65,7 +65,7 @@ class ConsoleApp(ContainedApp[int]):
         super().__init__(ansi_color=native_colours())
         self.team, self.reader = team, reader or StoreReader(team, me)
         team.look_wait = LOCK_WAIT
-        self._key_at: tuple[float, datetime] | None = None
+        self._last_key_at: tuple[float, datetime] | None = None
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
         checked = load_preferences()
@@ -171,14 +171,14 @@ class ConsoleApp(ContainedApp[int]):
             await super().on_event(event)
             return
         moment, now = monotonic(), self.team.clock()
-        if self._key_at is not None:
-            before, then = self._key_at
+        if self._last_key_at is not None:
+            before, then = self._last_key_at
             # The one clock stands still while the machine sleeps, the other may be set back.
             # guard: sleep-is-absence
             away = max(moment - before, (now - then).total_seconds())
             if away > IDLE:
                 self.main.absence.came_back(away)
-        self._key_at = moment, now
+        self._last_key_at = moment, now
         await self._keys.take(event)
 
     def keep_typed(self) -> None:
