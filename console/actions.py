@@ -616,6 +616,13 @@ def actions_in(mode: Mode, *, read_only: bool) -> tuple[Action, ...]:
     return tuple(action for action in ACTIONS if action.is_here(mode) and not (read_only and action.writes))
 
 
+FIXED_KEYS: Mapping[str, str] = {
+    **dict.fromkeys(("j", "k", "g", "G", "down", "up", "home", "end", "ctrl+d", "ctrl+u"), "moves the cursor"),
+    **dict.fromkeys(("pagedown", "pageup", "ctrl+f", "ctrl+b"), "moves by a page"),
+    "ctrl+q": "leaves",
+}
+"""Keys that lists and the console take before any action, and what each does: nothing else can be on them."""
+
 _own_keys: Mapping[str, tuple[str, ...]] = {}
 
 

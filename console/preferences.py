@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import FieldInfo, fields
-from team_console.console.actions import usual_keys
+from team_console.console.actions import FIXED_KEYS, usual_keys
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.model.home import home
@@ -281,7 +281,7 @@ def check(text: str) -> Checked:
         return _unread(int(place[1]) if place else 0, message, "TOML wants key = value.")
     except ValueError:  # a number of more digits than Python reads; tomllib lets it through
         return _unread(0, "holds a number of thousands of digits", "Write a smaller one.")
-    reading = _Reading(text)
+    reading = _Reading(text, given)
     preferences = Preferences(**reading.table("", reading.checks(), given))
     return Checked(preferences, tuple(sorted(reading.mistakes, key=lambda mistake: mistake.line)))
 
@@ -293,8 +293,9 @@ class _Reading:
         mistakes: Those found so far.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, given: Mapping[str, Any]) -> None:
         self._lines, self._usual = text.splitlines(), usual_keys()
+        self._taken = _keys_in_force(self._usual, given.get("keys"))
         self.mistakes: list[Mistake] = []
 
     def checks(self) -> Mapping[str, Check]:
@@ -347,9 +348,11 @@ class _Reading:
     def _key_of_command(self, value: Any) -> str:
         if not isinstance(value, str) or not _is_key(value):
             raise _WrongError("each command has a key", 'Such as key = "F" or key = "ctrl+x".')
-        for name, usual in self._usual.items():
-            if value in usual:
-                raise _WrongError(f"{safe_line(value, 20)} is the key of {name} already", "Choose another.")
+        if value in FIXED_KEYS:
+            raise _WrongError(f"{value} is the key that {FIXED_KEYS[value]}", "Choose another.")
+        if value in self._taken:
+            raise _WrongError(f"{safe_line(value, 20)} is the key of {self._taken[value]} already", "Choose another.")
+        self._taken[value] = "another command"
         return value
 
     def _keys(self, values: Any) -> Mapping[str, tuple[str, ...]]:
@@ -420,9 +423,20 @@ def _query(saved: Mapping[str, str], name: str, value: Any) -> str:
 
 def _keys_of(name: str, value: Any) -> tuple[str, ...]:
     keys = [value] if isinstance(value, str) else value
-    if isinstance(keys, list) and keys and all(isinstance(key, str) and _is_key(key) for key in keys):
-        return tuple(keys)
-    raise _WrongError(f"{name} is a key or a list of keys", 'Such as "a", "ctrl+x", "f5" or ["a", "f5"].')
+    if not isinstance(keys, list) or not keys or not all(isinstance(key, str) and _is_key(key) for key in keys):
+        raise _WrongError(f"{name} is a key or a list of keys", 'Such as "a", "ctrl+x", "f5" or ["a", "f5"].')
+    if fixed := [key for key in keys if key in FIXED_KEYS]:
+        raise _WrongError(f"{fixed[0]} is the key that {FIXED_KEYS[fixed[0]]}", "Choose another.")
+    return tuple(keys)
+
+
+def _keys_in_force(usual: Mapping[str, tuple[str, ...]], chosen: Any) -> dict[str, str]:
+    """Return the action of each key, those included that the user chose and that can hold."""
+    keys = dict(usual)
+    for name, value in chosen.items() if isinstance(chosen, dict) else ():
+        with suppress(_WrongError):
+            keys |= {name: _keys_of(name, value)} if name in usual else {}
+    return {key: name for name, own in keys.items() for key in own}
 
 
 def _run(value: Any) -> str:
@@ -441,27 +455,35 @@ def _is_key(key: str) -> bool:
 
     *held, name = key.split("+") if len(key) > 1 else [key]
     names = {item for known in Keys for item in known.value.split("+")}
-    is_named = name in names or (name.islower() and key_to_character(name) is not None)
+    # Unicode has names for controls, too, such as `esc`, that no terminal reports a key by.
+    is_named = name in names or (name.islower() and (key_to_character(name) or "\0").isprintable())
     return _HELD.issuperset(held) and ((len(name) == 1 and name.isprintable()) or is_named)
 
 
 def line_number_of(lines: list[str], table: str, name: str, number: int) -> int:
-    """Return the line on which `name` of `table` stands, from 1; 0 when it cannot be told.
+    """Return the line on which `name` of `table` stands, from 1, or else that on which the table begins; 0 for neither.
 
     Args:
         number: Which of the tables that are called so is meant, from 1.
     """
-    present, headings = "", 0
-    begin = re.compile(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[=.]")
+    present, headings, begun = "", 0, 0
+    # A table may also stand in one line, `sort = {agents = "age"}`, or in dotted ones, `sort.agents = "age"`.
+    alone, inline = (re.compile(rf"\s*[\"']?{re.escape(word)}[\"']?\s*[=.]") for word in (name, table))
+    dotted = re.compile(rf"{inline.pattern[:-4]}\.{alone.pattern}")
     for place, line in enumerate(lines, start=1):
         if match := _TABLE.match(line):
             present = match[1]
             headings += present == table
             if present in (name, f"{table}.{name}"):
                 return place
-        elif present == table and headings in (0, number) and begin.match(line):
+            begun = place if present == table and headings == number else begun
+        elif (present == table and headings in (0, number) and alone.match(line)) or (
+            table and not present and dotted.match(line)
+        ):
             return place
-    return 0
+        elif table and not present and inline.match(line):
+            begun = begun or place
+    return begun
 
 
 # Preferences as a file: those that hold now, with what each is for; what is not chosen stands in comments.

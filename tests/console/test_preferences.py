@@ -48,6 +48,11 @@ def test_a_mistake_has_its_line_and_the_next_step(text: str, line: int, message:
     assert mistake.message.isprintable()
 
 
+def test_a_key_that_an_action_gave_up_is_free_for_a_command() -> None:
+    checked = check('[[commands]]\nkey = "a"\nrun = "ls"\n[keys]\napprove = "A"')
+    assert (checked.mistakes, [command.key for command in checked.preferences.commands]) == ((), ["a"])
+
+
 def test_what_is_right_holds_beside_what_is_wrong() -> None:
     checked = check('nonsense = 1\ntheme = "light"\n[sort]\nagents = "age"\nagnets = 1')
     assert (checked.preferences.theme, checked.preferences.sort) == ("light", Sort(agents="age"))
