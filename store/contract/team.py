@@ -155,6 +155,11 @@ LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
 
 
+def opened_read_only(location: str) -> TeamError:
+    """Return the refusal to write to a team that was opened read-only, for whoever writes to raise."""
+    return TeamError(Code.READ_ONLY, f"{location} is open read-only", "Open it without --read-only.")
+
+
 class TeamState(Protocol):
     """A team at one moment: a snapshot read without a lock, or what a transaction has so far."""
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.team import Snapshot, opened_read_only
 from team_console.store.contract.transaction import RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
@@ -218,7 +218,7 @@ def deliver(
             be due; or the store's own.
     """
     if caller.team.read_only:
-        raise TeamError(Code.READ_ONLY, f"{caller.team.location} is open read-only", "Open it without --read-only.")
+        raise opened_read_only(caller.team.location)
     choice = PassScope(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
     snapshot = readable(take_in_drops(caller, readable(caller.team.snapshot())))
     check_known(snapshot, only or ())

@@ -43,6 +43,7 @@ from team_console.store.contract.team import (
     Progress,
     Snapshot,
     Team,
+    opened_read_only,
 )
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -365,9 +366,10 @@ class SqlTeam(Team):
     @contextmanager
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[SqlTransaction]:
         """See `Team.transaction`."""
+        if self.read_only:
+            raise opened_read_only(self.location)
         if self.looks_only:
-            why = "is open read-only" if self.read_only else "may not be written by this user"
-            raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
+            raise TeamError(Code.READ_ONLY, f"{self.location} may not be written by this user", "Reading works.")
         with self.connect() as connection:
             shape = self._tables(connection)
             self.roll_back(connection)

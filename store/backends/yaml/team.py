@@ -31,6 +31,7 @@ from team_console.store.contract.team import (
     Progress,
     Snapshot,
     WatchHint,
+    opened_read_only,
 )
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
@@ -262,7 +263,7 @@ class YamlTeam(PresentInFolder):
     def _check_writable(self) -> None:
         """Refuse to write to a read-only team, and to make a team where none is (only `init` does)."""
         if self.read_only:
-            raise TeamError(Code.READ_ONLY, f"{self.location} is open read-only", "Open it without --read-only.")
+            raise opened_read_only(self.location)
         if not self.root.exists():
             raise TeamError(Code.TEAM_NOT_FOUND, f"{self.root} does not exist", "Make a team with 'team-console init'.")
         folder = self.layout.folder
