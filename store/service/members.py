@@ -76,7 +76,9 @@ def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
     with caller.transaction("member_add") as tx:
         config = tx.config
         _check_lead(caller, config)
-        for agent in agents:
+        for place, agent in enumerate(agents):
+            if any(agent.name == other.name for other in agents[:place]):
+                raise TeamError(Code.NOT_PERMITTED, f"{agent.name} is named twice", "Name each new member once.")
             if agent.name in config.agents:
                 hint = f"Change it with: team-console member set {agent.name}"
                 raise TeamError(Code.NOT_PERMITTED, f"{agent.name} is a member already", hint)
