@@ -143,6 +143,8 @@ READ_ONLY = ""
 
 ASKBACK, ASKED_BACK = "request_askback", "askback_response"
 """Kinds by which whoever may answer a request asks back, and by which its asker answers that."""
+REPLACES = "replaces"
+"""Field of a plan: the id of the request that it is a new version of."""
 WITHDRAWN = "request_withdrawn"
 """The kind by which an asker takes back a request."""
 

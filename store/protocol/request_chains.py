@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 from team_console.store.model.message import Message
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.kinds import REPLACES, RequestKind
 from team_console.store.protocol.membership import is_master
 from team_console.store.protocol.parsing import (
     DISPATCH,
@@ -28,8 +28,6 @@ from team_console.store.protocol.request_row import Flag, RequestRow, RequestSta
 Chain = tuple[str, str]
 """What links requests: the kind and its author, or `stop` or `dispatch` and the agent that it is about."""
 STOP, DISPATCHED = "stop", "dispatch"
-REPLACES = "replaces"
-"""Field of a plan: the id of the request that it is a new version of."""
 
 
 def chain_of(kind: RequestKind, question: Message) -> Chain | None:

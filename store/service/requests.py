@@ -17,12 +17,11 @@ from team_console.store.model.names import canonical, is_name
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import FURTHER, ONCE, WHY, denial_of, origin_of
 from team_console.store.protocol.free_text import secret_warnings
-from team_console.store.protocol.kinds import ASKBACK, ASKED_BACK, RESPONSES, RequestKind, phrase
+from team_console.store.protocol.kinds import ASKBACK, ASKED_BACK, REPLACES, RESPONSES, RequestKind, phrase
 from team_console.store.protocol.membership import known
 from team_console.store.protocol.parsing import key_in, parse_message
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.remarks import REMARKS, Remark
-from team_console.store.protocol.request_chains import REPLACES
 from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.team_rules import breach, direction_problems
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Seen, digest_of

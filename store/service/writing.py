@@ -29,7 +29,7 @@ from team_console.store.model.message import (
 from team_console.store.model.names import ALL, USER, check_name, did_you_mean, guess
 from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.free_text import secret_warnings, summary_warnings
-from team_console.store.protocol.kinds import KINDS, RESULTS, UNKNOWN, default_priority
+from team_console.store.protocol.kinds import KINDS, REPLACES, RESULTS, UNKNOWN, RequestKind, default_priority
 from team_console.store.protocol.membership import SESSION, known, members, membership_facts
 from team_console.store.protocol.parsing import (
     BATCH_REPORT,
@@ -383,6 +383,9 @@ def _of_answers(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMess
     if read.opens is None and isinstance(quoted, str) and quoted and not _is_there(tx, quoted, reads):
         field = "in_reply_to" if read.message.payload.get("in_reply_to") else "request_id"
         yield f"{field}: no message or request {quoted:.120} is known, so this answers nothing"
+    replaced = read.message.payload.get(REPLACES)
+    if read.opens is RequestKind.PLAN and isinstance(replaced, str) and not _is_there(tx, replaced, reads):
+        yield f"{REPLACES}: no request {replaced:.120} is known, so this is a new version of nothing"
 
 
 def _is_there(tx: Transaction, quoted: str, reads: Sequence[ParsedMessage]) -> bool:
