@@ -146,3 +146,21 @@ def test_only_the_end_of_a_long_transcript_is_read(tmp_path: Path) -> None:
         file.write(b"\n".join(json.dumps(row).encode() for row in END))
     why = asks(str(path))
     assert (why["user"], why["agent"]) == ("", "Now the pipe.")
+
+
+@pytest.mark.parametrize(
+    ("row", "is_headless"),
+    [
+        ('{"payload": {"source": "exec"}}', True),
+        ('{"payload": {"originator": "codex_exec"}}', True),
+        ('{"payload": {"originator": "codex_cli_rs"}}', False),
+        ("", False),
+    ],
+)
+def test_a_run_of_codex_without_a_terminal_says_so_in_its_first_row(
+    row: str, is_headless: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "rollout.jsonl"
+    path.write_text(row, encoding="utf-8")
+    codex = CLIENTS["codex"]
+    assert codex.is_headless(codex.event_of({"hook_event_name": "Stop", "transcript_path": str(path)})) is is_headless

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine
 from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Problem
 from team_console.store.protocol.kinds import WITHDRAWN
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.decisions import (
@@ -69,6 +70,8 @@ def test_a_decision_whose_messages_are_gone_stands_with_what_the_trail_has_of_it
     assert (decision.by, decision.verdict, decision.request_id, decision.words) == (LEAD, "approved", "plan-1", "go on")
     assert (decision.shown_sha256, decision.evidence) == ("cd" * 32, ("a.py: there",))
     assert "the question is in no archive" in " ".join(decision.gaps)
+    unknown = only(ledger_of(story, replace(line, facts={**line.facts, "ids": ["gone"]})))
+    assert "its words are not known" in unknown.gaps
 
 
 @cases
@@ -77,6 +80,13 @@ def test_what_of_a_request_was_not_on_the_screen_is_said_and_no_more(lines: str,
     line = approved(story, shown_sha256="cd" * 32, request_sha256="ab" * 32, shown_by=f"the console: {lines}")
     told = [item for item in only(ledger_of(story, line)).gaps if "screen" in item or "shown" in item]
     assert (not told) if not gap else told[0].endswith(gap)
+
+
+def test_without_the_trail_nobody_can_tell_who_wrote_a_verdict() -> None:
+    story = Chronicle(problems=(Problem("AUDIT_LOST", "error", "audit-log.yaml", "gone", "Restore it"),))
+    story.plan()
+    story.verdict(approve=True)
+    assert only(ledger_of(story)).proof is Proof.NOT_KNOWN
 
 
 def test_a_question_that_is_not_what_was_decided_on_is_named() -> None:
