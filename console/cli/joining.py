@@ -8,6 +8,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,6 +19,7 @@ from team_console.console.cli.printing import ASK_HELP, parse_rules
 from team_console.console.cli.team import make_team
 from team_console.console.clients.client import Running
 from team_console.console.clients.join import Joined, join, join_all, joined_by, leave
+from team_console.console.clients.place import one_join_at_a_time
 from team_console.console.clients.session_files import EACH
 from team_console.console.clients.table import PROGRAMS, running_sessions
 from team_console.store.backends.locations import absolute, redact, unseen
@@ -81,13 +83,14 @@ def do_join(call: Call) -> int:
     if not os.path.isdir(folder):
         why = unseen(folder) or "there is no such folder"
         raise UsageError(f"--in {folder}: {why}", "Name the project's folder.")
-    if not _has_team(call, folder):
-        if options.client is None:
-            hint = f"For example: team-console join {shlex.quote(options.name)} --for claude, which makes one."
-            raise TeamError(Code.TEAM_NOT_FOUND, f"no team in {folder} or above it", hint)
-        _join_new_team(call, folder, write=write)
-    else:
-        _finish(call, _join(call, folder, write=write))
+    with one_join_at_a_time() if write else nullcontext():
+        if not _has_team(call, folder):
+            if options.client is None:
+                hint = f"For example: team-console join {shlex.quote(options.name)} --for claude, which makes one."
+                raise TeamError(Code.TEAM_NOT_FOUND, f"no team in {folder} or above it", hint)
+            _join_new_team(call, folder, write=write)
+        else:
+            _finish(call, _join(call, folder, write=write))
     return 0
 
 
@@ -186,7 +189,8 @@ def _join_all(call: Call, *, write: bool) -> int:
     if unknown:
         text = f"no session {unknown[0]} runs here"
         raise UsageError(text, "team-console join --all --print lists those that run.")
-    _finish(call, join_all(call.caller, sessions, chosen, write=write))
+    with one_join_at_a_time() if write else nullcontext():
+        _finish(call, join_all(call.caller, sessions, chosen, write=write))
     return 0
 
 
@@ -224,7 +228,8 @@ def do_leave(call: Call) -> None:
     if options.every is (options.name is not None):
         raise UsageError("leave takes a NAME or --all", "For example: team-console leave helper")
     name = EACH if options.every else options.name
-    _finish(call, leave(call.caller, name, project=project, write=write))
+    with one_join_at_a_time() if write else nullcontext():
+        _finish(call, leave(call.caller, name, project=project, write=write))
 
 
 # What a join or leave did, for people in a few lines, or as JSON.

@@ -76,7 +76,7 @@ def write_change(change: FileChange) -> None:
     """
     target = _target(change.path, change.home)
     if read_file(change.path, change.home) != change.before:
-        raise refused(change.path, "somebody changed it at the same time; nothing was written to it", _BY_HAND)
+        raise refused(change.path, "somebody changed it at the same time; nothing was written to it", "Try again.")
     try:
         if change.after is None:
             os.unlink(target)

@@ -4,12 +4,13 @@ receipts of what joins made on this machine, so that a leave takes out that and 
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,21 @@ def _read_receipt(file: str) -> JoinReceipt | None:
     with suppress(msgspec.ValidationError):
         return msgspec.convert(_receipts().read(file), JoinReceipt)
     return None
+
+
+@contextmanager
+def one_join_at_a_time() -> Iterator[None]:
+    """Let no other join or leave of this user change files in the block; where no lock can be kept, it runs without.
+
+    Two that begin at once would each not see what the other makes: one that fails then would take its team away.
+    """
+    with ExitStack() as held:
+        with suppress(OSError):
+            state_folder().mkdir(parents=True, exist_ok=True)
+            lock = held.enter_context(open(state_folder() / "join.lock", "a", encoding="utf-8"))
+            # guard: one-join-at-a-time
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 # Places: the files of clients that change.

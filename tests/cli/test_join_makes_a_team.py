@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sys
@@ -11,8 +12,10 @@ import pytest
 from team_console.store.model.extras import install_line
 
 from tests.equipment.cases import cases
-from tests.equipment.command_line import COMMAND, CommandLine, Result, needs
+from tests.equipment.client_session import WAIT
+from tests.equipment.command_line import COMMAND, CommandLine, Result, clean_environment, needs, started
 from tests.equipment.terminal import Terminal
+from tests.equipment.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -70,6 +73,27 @@ def test_a_join_that_is_refused_leaves_no_team_behind(shop: CommandLine) -> None
     refused = shop("join", "helper", "--for", "mcp", "--json", env=at_home(shop))
     assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
     assert sorted(os.listdir(shop.folder)) == [".mcp.json", "src"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/locks"), reason="nothing tells here who waits for a lock")
+def test_a_join_begins_when_another_has_ended(shop: CommandLine) -> None:
+    """One that fails takes away the team that it made: nobody else may have joined it by then."""
+    state = shop.folder.parent / "home" / "state" / "team-console"
+    state.mkdir(parents=True)
+    with open(state / "join.lock", "a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        environment = clean_environment(**at_home(shop))
+        joining = started("join", "helper", "--for", "shell", folder=shop.folder, environment=environment)
+        waits = f"{os.fstat(lock.fileno()).st_ino} 0 EOF"
+
+        def is_waiting() -> bool:
+            return any("->" in line and waits in line for line in Path("/proc/locks").read_text().splitlines())
+
+        until(lambda: is_waiting() or joining.poll() is not None, WAIT)
+        assert joining.poll() is None
+        assert sorted(os.listdir(shop.folder)) == ["src"]
+    assert joining.wait(WAIT) == 0
+    assert (shop.folder / "AGENTS.md").exists()
 
 
 @pytest.mark.parametrize("words", [("--print",), ("--read-only",)])
