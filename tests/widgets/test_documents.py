@@ -16,6 +16,7 @@ from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import Seal
 from team_console.widgets.document import Document, Heading, laid_out, prose
 from team_console.widgets.message_documents import message_document
+from team_console.widgets.rows import decision_words
 from team_console.widgets.text import Line, crop, crop_name, fit, pieces, spread, text_of, width_of, wrap
 
 from tests.equipment.cases import cases
@@ -43,6 +44,11 @@ def test_a_signature_is_shown_for_what_it_is_worth(seal: Seal, words: str) -> No
 def test_what_a_message_says_is_told_to_its_end(record: dict[str, Any], told: list[str]) -> None:
     text = " ".join(shown(**record).split())
     assert [words for words in told if words not in text] == []
+
+
+@cases
+def test_an_answer_is_told_in_words(type: str, payload: dict[str, Any], words: str) -> None:
+    assert text_of(decision_words(message(type=type, payload={"request_id": "r-1", **payload}))) == words
 
 
 def test_words_that_stand_above_are_not_said_again() -> None:
