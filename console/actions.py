@@ -29,7 +29,7 @@ def no_verdict(context: ActionContext, *, approving: bool) -> str | None:
         return None
     row = context.selection.request
     if row is None:
-        return "this is not a request; m writes a message"
+        return no_row(context) or "this is not a request; m writes a message"
     why = context.no_verdict_on(row)
     if why is None and context.selection.incomplete:
         return "the full text is still loading"
@@ -40,7 +40,7 @@ def no_asking_back(context: ActionContext) -> str | None:
     """For asking its asker something about the request under the cursor."""
     row = context.selection.request
     if row is None:
-        return "this is not a request; m writes a message"
+        return no_row(context) or "this is not a request; m writes a message"
     if not row.is_open:
         return f"it was {row.state} already"
     return None if context.may_answer(row) else f"only {context.answerer(row)} answers it"

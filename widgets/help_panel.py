@@ -53,7 +53,9 @@ class HelpPanel(Overlay, ModalScreen[str]):
     HelpPanel Static { height: auto; max-height: 3; color: $text-muted; padding: 0 1; }
     HelpPanel #whole { color: $foreground; border-top: solid $border-blurred; max-height: 5; }
     HelpPanel RowList { height: 1fr; }
+    HelpPanel.-low #intro { display: none; }
     """
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-middle")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", show=False),
         Binding("up", "move(-1)", "Up", show=False, priority=True),
@@ -85,7 +87,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
             box.border_subtitle = Content("type to filter · enter run · esc back")
             yield Field(placeholder="such as: reject, mark, agent, a title")
             if self._intro:
-                yield Static(Content(self._intro), markup=False)
+                yield Static(Content(self._intro), id="intro", markup=False)
             yield RowList[HelpRow](_name, _lines, markable=False, group=lambda row: row.group, heading=_heading)
             yield Static(id="whole", markup=False)
 

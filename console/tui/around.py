@@ -63,6 +63,7 @@ class Around:
         if not screen.is_mounted:
             return
         is_filtering = screen.lists.front.search.is_open
+        self.keys.display = screen.is_in_front or is_filtering  # a form has keys of its own, and the row
         if not screen.is_in_front or is_filtering:
             self.keys.show(_OF_THE_FILTER if is_filtering else ())
             return

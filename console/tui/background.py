@@ -121,7 +121,7 @@ class Background:
         while sum(map(len, contents.values())) > _MOST_CONTENTS and len(contents) > _FEWEST_CONTENTS:
             del contents[next(iter(contents))]  # those read first; what is looked at again is read again
         if not self._fetching:
-            screen.show_again()
+            screen.show_again(is_listed_anew=False)
 
     # Evidence beside requests and reports.
 
@@ -151,7 +151,7 @@ class Background:
         if len(evidence) > _MOST_EVIDENCE:
             del evidence[next(iter(evidence))]
         if is_new:
-            self._screen.show_again()
+            self._screen.show_again(is_listed_anew=False)
 
     # Asking agents to stop, one after the other.
 

@@ -150,8 +150,13 @@ class Lists(Container):
             self._show()
 
     def _show(self, *, again: bool = False) -> None:
-        """Show the situation in front; a list that fails says so instead of showing what was true before."""
+        """Show the situation in front; a list that fails says so instead of showing what was true before.
+
+        One that is in front already comes again because more is known of its rows: they are the same ones.
+        """
         if self.shown_in_front is self._situation and not again:
+            self.front.rows.refresh()
+            self.front.presenter.show_changed()
             return
         self._shown[self.mode] = self._situation
         try:

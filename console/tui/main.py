@@ -200,9 +200,10 @@ class MainScreen(Screen[None]):
             if self._asks_about_request and self.pane.is_complete:
                 self.form.show_outcome(self.pane.presenter.outcome)
 
-    def show_again(self) -> None:
-        """Show the same situation anew, because more is known of it."""
-        self.lists.forget_shown()
+    def show_again(self, *, is_listed_anew: bool = True) -> None:
+        """Show the same situation anew, because more is known of it; unless it is listed anew, in the same rows."""
+        if is_listed_anew:
+            self.lists.forget_shown()
         self.show(self.situation, self.now)
 
     def tick(self, now: datetime) -> None:

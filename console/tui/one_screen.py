@@ -96,8 +96,8 @@ class OneScreen(Protocol):
     def set_busy(self, words: str) -> None:
         """Show the work under way in the status line; empty for none."""
 
-    def show_again(self) -> None:
-        """Draw the current view again with what was read beside it since."""
+    def show_again(self, *, is_listed_anew: bool = True) -> None:
+        """Draw the current view again with what was read beside it since, unless it is listed anew in the same rows."""
 
     def show_pending(self) -> None:
         """Show the pending decisions and the seconds left to undo them."""

@@ -182,10 +182,14 @@ async def test_a_screen_that_was_old_is_so_no_more_once_it_was_looked_at(
     """An editor was open, or the machine slept: nothing else changed, so all but the head looks as it did."""
     monkeypatch.setattr(team_console.console.tui.app, "TICK", 3600.0)
     hand_in_plan(team)
-    async with opened(team) as desk:
-        clock.advance(60)
+
+    def is_old() -> bool:
+        clock.advance(60)  # each time: a look that was on its way may have come since
         desk.app.main.tick(team.clock())
-        await desk.shows("◌ old")
+        return "◌ old" in desk.text
+
+    async with opened(team) as desk:
+        await desk.until(is_old, "an old screen")
         desk.app.look()
         await desk.until(lambda: "●" in desk.text and "◌" not in desk.text, "a live screen")
 

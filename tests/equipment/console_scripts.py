@@ -17,8 +17,9 @@ A line is one of these; `$NAME` in it stands for what was kept:
 - `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the team
   now, `tick` lets a second be over, `look-through` stands on each row once, `resize 80x24` gives the terminal another
   size, `cover NUMBER` draws over so many lines and `cover WORDS` over those with these words; `cut NUMBER PARTS` is a
-  kill once so many decisions that wait are written, and perhaps so many parts of the next. Below it stands, indented,
-  what must hold, or must come to hold:
+  kill once so many decisions that wait are written, and perhaps so many parts of the next.
+
+Below it stands, indented, what must hold, or must come to hold:
 
 - words on the screen, those behind ` ... ` later than those before; with `detail: `, `toast: `, `form: `, `about: `
   (what a form is about), `changed: ` (what it says is new), `busy: `, `mode: `, `trail: `, `unread: `, `clipboard: `,

@@ -26,10 +26,11 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import ToolCall
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import when_created
 from team_console.store.views.agent_page import AgentPage, agent_page
 from team_console.store.views.roster import MODES
-from team_console.store.views.rows import RequestRow, RosterRow, View
+from team_console.store.views.rows import AgentState, RequestRow, RosterRow, View
 from team_console.store.views.search import Searchable, message_found
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Block, Document, Heading, Lines, one_line
@@ -69,6 +70,7 @@ class AgentListing(Listing[Message]):
         self.page: AgentPage | None = None
         self._agent: str | None = None
         self._said: Mapping[str, str] = {}
+        self._asked_by: Mapping[str, RequestRow] = {}
         self._newest_mail: Message | None = None
         self._groups: Mapping[str, str] = {}
         self._signs: Mapping[str, Sign] = {}
@@ -79,6 +81,9 @@ class AgentListing(Listing[Message]):
         self._signs = signs_of(view)
         self._by_question = {request.question.message_id: request for request in reversed(self.requests)}
         self._said = last_words(view) if view is not None else {}
+        waiting = {item.request.key for item in view.attention if item.answerable and item.request} if view else set()
+        plans_first = sorted(self.requests, key=lambda request: request.kind is not RequestKind.PLAN)
+        self._asked_by = {request.asker: request for request in reversed(plans_first) if request.key in waiting}
         self._newest_mail = max(self._own_mail(view), key=when_created, default=None) if view is not None else None
         return self.everybody(view) if view is not None else ()
 
@@ -96,7 +101,11 @@ class AgentListing(Listing[Message]):
         """Return the lines of an agent; the human's own is an inbox."""
         if row.name == self.me:
             return my_inbox_lines(self._unread_of(row), drawing, self._newest_mail)
-        return roster_lines(row, drawing, self.sign_of(row), self._said.get(row.name, ""))
+        sign, said, since = self.sign_of(row), self._said.get(row.name, ""), row.heard_at or row.last_seen
+        asked = self._asked_by.get(row.name)
+        if asked is not None and sign == AGENTS[AgentState.WAITING]:
+            said, since = safe_line(asked.title, 400), asked.waits_since
+        return roster_lines(row, drawing, sign, said, since)
 
     def _unread_of(self, row: RosterRow) -> Unread:
         """Return what a row has not read; the human's also what was written to `user`."""
@@ -486,12 +495,13 @@ def my_inbox_document(mail: Sequence[Message], view: View) -> Document:
     )
 
 
-def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str) -> tuple[Line, ...]:
-    """Return an agent with its state since when and what is unread, and below why, and what it wrote last; in one
-    line its role in their place.
+def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str, since: datetime | None) -> tuple[Line, ...]:
+    """Return an agent with its state since when and what is unread, and below why, and its words; in one line its
+    role in their place.
 
     Args:
-        said: What it wrote last, safe text.
+        said: What it waits for, or wrote last, safe text.
+        since: Since when it waits, or when it was heard of last.
     """
     end = Unread(row.unread, row.oldest_unread).column(drawing.now)
     if row.looks_like:
@@ -509,7 +519,6 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str) -> tup
     longest = max(width_of(name), width_of(name[:1]) + drawing.longest_name)
     has_role = drawing.width >= _WITH_ROLE and longest + width_of(role) + width_of(in_one) <= drawing.width
     if drawing.lines > 1:
-        since = row.heard_at or row.last_seen
         state = f"{sign.word} {age(since, drawing.now)}" if since is not None else sign.word
         nothing = "no message of it is known" if drawing.is_opened and has_role else safe_line(row.role, 40)
         below: Line = (("  ", ""), (_below_name(row, sign, said) or nothing, "muted"))
@@ -527,8 +536,9 @@ def _name_within(line: Line, width: int) -> Line:
 
 
 def _below_name(row: RosterRow, sign: Sign, said: str) -> str:
-    """Return why it is in its state, and what it wrote last; empty where neither is known."""
-    return " · ".join(filter(None, (_more_of_state(row, sign), f"“{said}”" if said else "")))
+    """Return why it is in its state, and its words where they say more; empty where neither is known."""
+    why = _more_of_state(row, sign)
+    return why if not said or (why and said.endswith(why)) else " · ".join(filter(None, (why, f"“{said}”")))
 
 
 def state_parts(row: RosterRow, sign: Sign) -> Line:
