@@ -25,7 +25,7 @@ _PRIORITIES = ("critical", "high", "medium", "low", "urgent")
 
 
 @verb(
-    arg("--to", "recipients, or all for every member", action="append", metavar="NAME[,NAME]|all", source="agents"),
+    arg("--to", "recipients, or all for every member", action="append", metavar="NAME[,NAME]|all", source="recipients"),
     arg("--type", "kind of message (default: message)", default="message", metavar="KIND", source="kinds"),
     arg("--summary", "5-10 words for the reader's list; in Chinese at most 14 characters", metavar="TEXT"),
     arg("--content", "the text; - reads standard input", metavar="TEXT|-"),

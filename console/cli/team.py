@@ -230,7 +230,7 @@ _EVERYBODY = "all"
     arg("--plan", "it starts work only once its plan is approved", action=BooleanOptionalAction),
     arg("--deliver", "command for pushed messages; '' for the inbox file", metavar="COMMAND"),
     seconds("--deliver-timeout", "the time limit of that command", 1e9),
-    arg("--may-message", "whom it may write to", metavar="NAME[,NAME]|all", source="agents"),
+    arg("--may-message", "whom it may write to", metavar="NAME[,NAME]|all", source="recipients"),
     arg("--may-send", "which kinds it may send", metavar="KIND[,KIND]|all"),
     arg("--ask-for", ASK_HELP, metavar="RULE|none|team", action="append"),
 )

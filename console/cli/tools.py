@@ -208,7 +208,7 @@ def completions(call: Call, words: list[str]) -> Iterator[tuple[str, str]] | Non
     choices = [(str(choice), "") for item in places for choice in item.choices or ()]
     there = chain(choices, *(_listed(call, source) for source in sources))
     head, comma, last = current.rpartition(",")
-    if comma and "agents" in sources:
+    if comma and {"agents", "recipients"} & sources.keys():
         return ((f"{head},{word}", meaning) for word, meaning in _fitting(last, there))
     return _fitting(current, there)
 
@@ -227,11 +227,13 @@ def _listed(call: Call, source: str) -> Iterator[tuple[str, str]]:
         case "topics":
             yield from ((verb.name, verb.help) for verb in VERBS if verb.group)
             yield from ((topic, "") for topic in (*_TAKES_NAME, *_TABLES))
-        case "agents":
+        case "agents" | "recipients":
             config = call.team.config()
             yield from ((agent.name, agent.role) for agent in config.agents.values())
             senders = () if config.declared else (message.sender for message in call.snapshot().messages)
-            yield from ((name, "") for name in dict.fromkeys((config.lead, ALL, *senders)) if name not in config.agents)
+            everybody = (ALL,) if source == "recipients" else ()
+            others = dict.fromkeys((config.lead, *everybody, *senders))
+            yield from ((name, "") for name in others if name not in config.agents)
         case "kinds":
             yield from ((kind, "") for kind in dict.fromkeys((*KINDS, *call.team.config().kinds)))
         case "requests":

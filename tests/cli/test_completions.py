@@ -56,6 +56,10 @@ def test_what_fits_is_offered(team: CommandLine, elsewhere: CommandLine, request
         ("ack ", []),
         ("recall A", ["A-1", "A-2"]),
         ("approve plan", [request_id]),
+        ("send --to al", ["all"]),
+        ("member set task-manager --may-message al", ["all"]),
+        ("receive al", []),
+        ("--as al", []),
     ):
         assert offered(line) == words, line
     assert offered("receive --agent f", elsewhere) == []
