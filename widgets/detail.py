@@ -17,13 +17,14 @@ from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, Docu
 from team_console.widgets.edge import Edged
 from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
 from team_console.widgets.scrolled import NotShown, room_of
-from team_console.widgets.text import Line, cell_len, fit, marked_hits, text_of
+from team_console.widgets.text import Line, cell_len, fit, marked_hits, parts_within, text_of, width_of
 from team_console.widgets.tones import ThemedLines
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
 
 _OF_RULES = " ─┼"
@@ -183,6 +184,8 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         same = document is not None and self.document is not None and document.key == self.document.key
         if not same:
             self.pointed = 0
+            if self.is_attached and self.text_selection is not None:
+                self.screen.clear_selection()
         if document is None or self.document is None or not _is_same(document, self.document):
             self.drawn = ""
         self.document = document
@@ -259,7 +262,19 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         if self._hits:
             line = marked_hits(line, self._hits)
         is_pointed = self.pointed and number < len(self._at) and self._at[number] == self.pointed
-        return self.strip(fit(line, width), width, *((self.CURSOR,) if is_pointed else ()))
+        line, states = fit(line, width), (self.CURSOR,) if is_pointed else ()
+        selected = self.text_selection.get_span(number) if self.text_selection is not None else None
+        if selected is None:
+            return self.strip(line, width, *states).apply_offsets(0, number)
+        start, end = selected
+        length = len(text_of(line))
+        ends = (0, start, end if end >= 0 else length, length)
+        parts = zip(map(tuple, parts_within(line, pairwise(ends))), (states, (self.CURSOR,), states), strict=True)
+        return Strip.join([self.strip(part, width_of(part), *ink) for part, ink in parts]).apply_offsets(0, number)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the text that was selected with the mouse, and what follows it."""
+        return selection.extract("\n".join(map(text_of, self._lines))), "\n"
 
     def _seen_of(self, token: str) -> Seen | None:
         """Return all that is shown of one of the requests on this page."""

@@ -196,6 +196,11 @@ class ConsoleApp(ContainedApp[int]):
         """See `ContainedApp.unwritten`."""
         return self.main.pending_decisions.unwritten
 
+    def on_text_selected(self) -> None:
+        """Say how to copy what the mouse selected."""
+        if self.screen.get_selected_text():
+            self.main.toast("ctrl+c copies what is selected")
+
     def action_help_quit(self) -> None:
         """Say how to leave: the toolkit would say it in its own words, and they lie over the text."""
         self.main.toast("ctrl+q leaves; what you typed is kept")

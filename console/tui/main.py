@@ -303,7 +303,12 @@ class MainScreen(Screen[None]):
         self.actions.perform(name)
 
     def back(self) -> None:
-        """Back out of the innermost thing; at the outside, take the card away, or stop asking agents."""
+        """Let go of what the mouse selected, else back out of the innermost thing; at the outside, take the card
+        away, or stop asking agents.
+        """
+        if self.selections:
+            self.clear_selection()
+            return
         is_backed_out = self.lists.is_drawn and self.pane.back()
         if not (is_backed_out or self.absence.card.dismiss()):
             self.background.cancel_stopping()

@@ -184,7 +184,7 @@ class Search:
             return
         if self._host.is_reading:
             is_found = self._host.detail.find(text)
-            self.line.say("no line of it holds these words; esc ends the search" if text and not is_found else "")
+            self.line.say("no line of it holds these words" if text and not is_found else "")
         else:
             self._host.set_filter(text)
 
