@@ -30,9 +30,13 @@ RECORDED = "recorded"
 """Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
 _LAST = 2**63 - 1
 _WORDS = (f'"{RECORDED}"', f'"{CARRIED}"', '"by_desk"', '"request_id"', '"human"', '"grant"', '"settings"', '"members"')
-_SOUGHT = {f"sought_{number}": containing(word) for number, word in enumerate(_WORDS)} | {"confirmed": ACCEPT_SETTINGS}
-_MAY_TELL = " OR ".join(["action = :confirmed", *(f"facts LIKE :sought_{n} ESCAPE '/'" for n in range(len(_WORDS)))])
-"""The condition for lines that may tell of requests and answers, with its values."""
+
+
+def telling_lines(connection: Connection) -> str:
+    """Return the condition for lines that may tell of requests and answers; an index has it in the same words."""
+    find = "strpos" if connection.is_strict else "instr"
+    telling = [f"action = '{ACCEPT_SETTINGS}'", *(f"{find}(facts, '{word}') > 0" for word in _WORDS)]
+    return f"({' OR '.join(telling)})"
 
 
 def archived_row(agent: str, message: Message, *, n: int) -> FieldDict:
@@ -189,14 +193,14 @@ class Trail:
             self._begin()
         if not self._is_whole and end == self._last.seq:
             return self._reader
-        condition = "" if self._is_whole else f" AND ({_MAY_TELL}) AND seq <= {end}"
+        condition = "" if self._is_whole else f" AND {telling_lines(connection)} AND seq <= {end}"
         if not self._is_whole and key and self._sealed_from is None:
             # A quote in a text of a line is escaped, so that no text looks like a seal.
             sealed = {"sealed": containing(f'"seal":"{key_name(key)}-')}
             first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
             self._sealed_from = first if isinstance(first, int) else None
         wanted = f"SELECT {', '.join(AuditRow._fields)} FROM {AUDIT} WHERE seq > :seq{condition} ORDER BY seq"
-        for chunk in connection.chunks(_STEP, wanted, {"seq": self._last.seq, **_SOUGHT}):
+        for chunk in connection.chunks(_STEP, wanted, {"seq": self._last.seq}):
             for seq, *texts in chunk:
                 self._take(AuditRow(seq if isinstance(seq, int) else 0, *map(as_text, texts)))
         if not self._is_whole:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from team_console.store.backends.sql.connection import Connection
-from team_console.store.backends.sql.schema import MESSAGES, NOTES, Shape
+from team_console.store.backends.sql.history import telling_lines
+from team_console.store.backends.sql.schema import AUDIT, MESSAGES, NOTES, Shape
 from team_console.store.model.message import Status
 from team_console.store.protocol.kinds import KINDS, Family
 from team_console.store.protocol.parsing import CARRIERS
@@ -100,9 +101,11 @@ longer than a statement of this role may."""
 
 def make_indexes(connection: Connection, shape: Shape) -> None:
     """Make those that are missing. Only the owner may index a table; without one everything works, if slower."""
-    there = connection.indexes(MESSAGES) | connection.indexes(NOTES)
+    there = connection.indexes(MESSAGES) | connection.indexes(NOTES) | connection.indexes(AUDIT)
     wanted = {name: f"{MESSAGES} {of}" for name, of in indexes(shape).items()}
     wanted["team_console_read_notes"] = f"{NOTES} (message_id) WHERE {read_notes(shape)}"
+    # guard: plain-lines-cost-nothing
+    wanted["team_console_tells"] = f"{AUDIT} (seq) WHERE {telling_lines(connection)}"
     for name, of in wanted.items():
         if name in there:
             continue
