@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from team_console.console.clients.client_process import become_waker
 from team_console.console.clients.invocation import Invocation, options_of
 from team_console.console.clients.quick import answer_quickly
-from team_console.console.clients.session_files import EACH, files_of, name_of, note_run
+from team_console.console.clients.session_files import EACH, SessionFiles, files_of, name_of, note_run
 from team_console.store.model.json_object import distinct
 
 _MOST_INPUT, _DEEPEST = 32 << 20, 10_000
@@ -29,6 +29,18 @@ def run_hook(words: Sequence[str]) -> int:
             sys.excepthook(type(error), error, error.__traceback__)
         # guard: hook-exits-zero
         return int("--hold" in words)  # where the user chose that a call is held, its client refuses it then
+
+
+def _quick_answer(call: Invocation, files: SessionFiles) -> str | None:
+    """Return what is said to an event without a look at the team; None where that takes one.
+
+    A harmed file of an earlier event says nothing: in silence a call would pass that is to be asked for.
+    """
+    try:
+        return answer_quickly(call, files)
+    except Exception:
+        # guard: harmed-hint-is-none
+        return None
 
 
 def _run(words: Sequence[str]) -> int:
@@ -59,7 +71,7 @@ def _run(words: Sequence[str]) -> int:
         call.waker = become_waker(files, data)
         if call.waker is None:
             return 0
-    elif not call.holds and (reply := answer_quickly(call, files)) is not None:
+    elif not call.holds and (reply := _quick_answer(call, files)) is not None:
         if reply:
             sys.stdout.buffer.write(f"{reply}\n".encode("utf-8", "backslashreplace"))
             sys.stdout.buffer.flush()
