@@ -160,6 +160,8 @@ class AuditRow(NamedTuple):
 
     def seal(self, key: bytes) -> LineSeal:
         """Return the state of its seal."""
+        if not key:
+            return LineSeal.UNKNOWN
         match = _SEAL.search(self.facts)
         without = f"{self.facts[: match.start()]}}}" if match else self.facts
         return judged(key, self.said(without), match[1] if match else None)
@@ -212,12 +214,15 @@ class Trail:
         is_odd = line.seq <= self._last.seq
         if is_odd and self._is_odd:
             return
-        is_next = line.seq == self._last.seq + 1 and line.prev == self._last.hash and line.hash == line.digest()
         is_after_seal = self._sealed_from is not None and line.seq >= self._sealed_from
-        follows = not is_odd and (is_next or not self._is_whole)
+        follows = not is_odd and (not self._is_whole or self._is_next(line))
         seal = line.seal(self._reader.key)
         self._reader.take(_trail_line(line), seal, follows=follows, is_after_seal=is_after_seal)
         self._last, self._is_odd = (self._last, True) if is_odd else (line, self._is_odd)
+
+    def _is_next(self, line: AuditRow) -> bool:
+        last = self._last
+        return line.seq == last.seq + 1 and line.prev == last.hash and line.hash == line.digest()
 
 
 def _trail_line(line: AuditRow) -> TrailLine:
