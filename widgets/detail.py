@@ -117,6 +117,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         painted_before: Tokens of these requests, each with the lines that the terminal held.
     """
 
+    ALLOW_SELECT: ClassVar[bool] = True
     KEEPS_RIGHT: ClassVar[bool] = True
     DEFAULT_CSS = """
     Detail {
@@ -420,7 +421,9 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         if shown is None:
             return frozenset()
         try:
-            for laid in laid_out(shown, width, raw=self.raw, full=self.full, headings_first=self.is_room):
+            lay_out = partial(laid_out, shown, width, raw=self.raw, full=self.full)
+            is_long = self.is_room and sum(1 for _ in lay_out()) > room_of(self).height
+            for laid in lay_out(headings_first=is_long):
                 self._lines.append(laid.line)
                 self._at.append(laid.at)
                 if laid.anchor:

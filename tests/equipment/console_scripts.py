@@ -15,10 +15,10 @@ A line is one of these; `$NAME` in it stands for what was kept:
 - `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `paste WORDS`, `together KEY ...` for keys
   that arrive at once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
 - `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the
-  team now, `drag 60,4 70,5` selects with the mouse, `tick` lets a second be over, `look-through` stands on each row
-  once, `resize 80x24` gives the terminal another size, `cover NUMBER` draws over so many lines and `cover WORDS` over
-  those with these words; `cut NUMBER PARTS` is a kill once so many decisions that wait are written, and perhaps so
-  many parts of the next.
+  team now, `drag 60,4 70,5` selects with the mouse, `double-click 10,3` clicks, `tick` lets a second be over,
+  `look-through` stands on each row once, `resize 80x24` gives the terminal another size, `cover NUMBER` draws over so
+  many lines and `cover WORDS` over those with these words; `cut NUMBER PARTS` is a kill once so many decisions that
+  wait are written, and perhaps so many parts of the next.
 
 Below it stands, indented, what must hold, or must come to hold:
 
@@ -208,6 +208,8 @@ class ConsoleScript:
             desk.app.look()
         elif verb == "type":
             await desk.type(rest)
+        elif verb == "double-click":
+            await desk.pilot.double_click(offset=(int(rest.partition(",")[0]), int(rest.partition(",")[2])))
         elif verb == "drag":
             begin, end = ((int(word.partition(",")[0]), int(word.partition(",")[2])) for word in words)
             await desk.pilot.mouse_down(offset=begin)
