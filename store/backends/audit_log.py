@@ -58,6 +58,7 @@ class AuditReader:
         key: Of the team, which the seals were checked with.
         facts: What the trail has of requests and answers; the same object grows until the trail is another.
         keeps: How many lines are kept for people.
+        is_sealed: Whether a line so far has a seal: from it on, each has to have one.
     """
 
     def __init__(self) -> None:
@@ -67,7 +68,7 @@ class AuditReader:
     def restart(self, *, key: bytes = b"", keeps: int = KEPT) -> None:
         """Forget everything: the trail is another, or is read with another key."""
         self.key, self.keeps = key, max(keeps, self.keeps)
-        self._is_sealed = False
+        self.is_sealed = False
         self._holds = True
         self._lines: deque[tuple[TrailLine, LineSeal, bool]] = deque(maxlen=self.keeps)
         self.facts = RecordedFacts()
@@ -85,9 +86,8 @@ class AuditReader:
         if line is None:
             self._holds = False
             return
-        # From the first sealed line on, every line has to be sealed.
-        self._is_sealed = self._is_sealed or is_after_seal or seal in (LineSeal.SEALED, LineSeal.BROKEN)
-        is_trusted = seal is not LineSeal.BROKEN and not (self._is_sealed and seal is LineSeal.UNSEALED)
+        self.is_sealed = self.is_sealed or is_after_seal or seal in (LineSeal.SEALED, LineSeal.BROKEN)
+        is_trusted = seal is not LineSeal.BROKEN and not (self.is_sealed and seal is LineSeal.UNSEALED)
         # guard: audit-chain
         self._holds = self._holds and is_trusted and follows
         self._lines.append((line, seal, self._holds))

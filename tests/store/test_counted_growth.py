@@ -153,3 +153,23 @@ def test_the_work_of_what_once_was_slow_grows_no_faster_than_its_number(
     of_bytes = 1.5 if make is _of_one_id else 1.2  # between two of these sizes that queue is cleared once more
     for limit, (least, small, large) in zip((1.2, of_bytes), zip(*found[1:], strict=True), strict=True):
         assert math.log(max(large - least, 240) / max(small - least, 80)) / math.log(3) <= limit, found
+
+
+def test_a_receive_costs_no_more_beside_a_long_trail_of_plain_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks the trail which messages were changed, and read all that was ever sent for it."""
+    counted = _Counted(monkeypatch)
+    lines = 1_000
+    calls: list[int] = []
+    for number, count in enumerate((0, 0, lines)):  # the first only loads what is loaded once
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        put(open_yaml(folder), make_message(0))
+        put(open_yaml(folder), make_message(1))
+        trail = folder / "audit.jsonl"
+        first, *rest = trail.read_bytes().splitlines(keepends=True)
+        trail.write_bytes(first + rest[0] * count + b"".join(rest))
+        receive = partial(inbox.receive, Caller(open_yaml(folder), "task-manager"), agent="task-manager")
+        calls.append(counted.work(receive)[0])
+    assert calls[2] - calls[1] < lines / 2

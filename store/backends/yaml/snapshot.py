@@ -50,7 +50,7 @@ from team_console.store.contract.team import (
 from team_console.store.model.clock import Clock, from_file
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded import REWORDED, RecordedFacts
 from team_console.store.model.safe import counted
 from team_console.store.settings.in_force import InForce
 
@@ -92,6 +92,7 @@ class SnapshotReader:
         self._beside = FolderHealth(disk, layout, ConflictedCopies(disk, layout))
         self._offered = DroppedMessages(disk, layout)
         self.trail = FileReader(disk, layout.audit)
+        self._rewordings = FileReader(disk, layout.audit, word=REWORDED.encode())
         self.folder_seen = folder_seen
         self.generation: QueueFile | None = None
 
@@ -239,7 +240,7 @@ class SnapshotReader:
             generation, _ = self._read_queue()
             loss = self._loss(generation, self._lock_text()) if generation is not None else None
             changed = {problem.place for problem in loss.changed} if loss is not None else ()
-            return frozenset(self.trail.facts(self._settings().config.key).reworded).union(changed)
+            return frozenset(self._rewordings.facts(self._settings().config.key).reworded).union(changed)
 
     def _read_queue(self, progress: Progress | None = None) -> tuple[QueueFile | None, _Broken | None]:
         queue = self._layout.queue

@@ -35,11 +35,16 @@ _SEEN = 256
 
 
 class FileReader:
-    """Follow one `audit.jsonl` without a lock, reading only what was appended; safe to use from several threads."""
+    """Follow one `audit.jsonl` without a lock, reading only what was appended; safe to use from several threads.
 
-    def __init__(self, disk: Disk, path: Path) -> None:
+    Args:
+        word: Only lines with this word in them are understood, and the first one with a seal; all without it.
+    """
+
+    def __init__(self, disk: Disk, path: Path, *, word: bytes = b"") -> None:
         self._disk = disk
         self._path = path
+        self._word = word
         self._guard = threading.Lock()
         self._trail = AuditReader()
         self._ino = self._reached = 0
@@ -74,13 +79,19 @@ class FileReader:
         if size == self._reached:
             return
         for block in whole_lines(self._disk, self._path, self._reached):
-            for row in (line + b"\n" for line in block.split(b"\n")[:-1]):
+            # guard: plain-lines-are-passed-over
+            wanted = block if self._may_tell(block) else b""
+            for row in (line + b"\n" for line in wanted.split(b"\n")[:-1] if self._may_tell(line)):
                 line = _line_of(row)
                 follows = line is not None and line.prev.encode() == self._digest
                 trail.take(line, seal_of(row, trail.key), follows=follows)
                 self._digest = hashlib.sha256(row).hexdigest().encode()
             self._reached += len(block)
             self._seen = (self._seen + block[-_SEEN:])[-_SEEN:]
+
+    def _may_tell(self, data: bytes) -> bool:
+        is_first_seal = bool(self._trail.key) and not self._trail.is_sealed and b',"seal":"' in data
+        return self._word in data or is_first_seal
 
     def _is_there(self, size: int) -> bool:
         """Check whether the file still holds what was read: a line can be taken back and another written there."""
