@@ -12,7 +12,7 @@ import re
 import select
 import sys
 from codecs import getincrementaldecoder
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
 from time import monotonic, sleep
@@ -33,7 +33,7 @@ from textual.color import Color
 from textual.css.query import NoMatches
 from textual.css.stylesheet import Stylesheet
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import CursorPosition, Paste, Resize
+from textual.events import CursorPosition, Key, Paste, Resize
 from textual.geometry import Size
 from textual.message import Message
 from textual.notifications import Notifications
@@ -54,6 +54,8 @@ _STYLES = re.compile(r"\x1a\[[0-?]*[ -/]*[@-~]|\x1a\][^\x07\x1a]*(?:\x07|\x1a\\)
 
 _WAYS_OUT = frozenset({_ESC, "\x1b[27u", "\x11", "\x1b[113;5u"})
 """Escape and ctrl+q, as terminals without and with the keyboard protocol of kitty send them."""
+_WIDEST = 4_000
+"""Columns or lines of the largest terminal: twice what the smallest letters on the widest screen make."""
 _SILENCE = 1.0
 """Seconds of silence within a paste after which one of them is a key."""
 
@@ -87,14 +89,31 @@ class PasteParser(XTermParser):
                 size = place + len(BRACKETED_PASTE_START) - len(self._before) if place >= 0 else len(data)
                 passed, data = data[:size], data[size:]
                 self._before, self._pasted = seen[1 - len(BRACKETED_PASTE_START) :], "" if place >= 0 else None
+                yield from self._typed(passed)
             else:
                 pasted, end, data = (self._pasted + data).partition(BRACKETED_PASTE_END)
-                passed = pasted.replace(_ESC, _SUBSTITUTE) + end if end else ""
                 self._before, self._pasted = "", None if end else pasted
-            for message in super().feed(passed) if passed else ():
-                if isinstance(message, Paste):
-                    message.text = _STYLES.sub("", message.text).replace(_SUBSTITUTE, _ESC)
-                yield message
+                for message in super().feed(pasted.replace(_ESC, _SUBSTITUTE) + end) if end else ():
+                    if isinstance(message, Paste):
+                        message.text = _STYLES.sub("", message.text).replace(_SUBSTITUTE, _ESC)
+                    yield message
+
+    def _typed(self, data: str) -> Iterator[Message]:
+        """Yield the events of what is outside of pastes, without those that no keyboard and no terminal can mean.
+
+        One by one, because the parser ends at a number that is no character or no size: what comes behind it counts.
+        """
+        for character in data:
+            try:
+                yield from filter(_can_be_meant, super().feed(character))
+            except (ValueError, ArithmeticError):
+                super().__init__()
+
+
+def _can_be_meant(message: Message) -> bool:
+    if isinstance(message, Resize):
+        return max(message.size) <= _WIDEST
+    return not isinstance(message, Key) or not message.character or not "\ud800" <= message.character <= "\udfff"
 
 
 _LAST_ANSWER = 0.2

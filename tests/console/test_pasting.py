@@ -51,6 +51,12 @@ def test_no_sequence_in_a_paste_is_a_key(sequence: str) -> None:
     assert [item for item in heard([f"{START}a{sequence}b{END}"]) if item.startswith("[")] == []
 
 
+@cases
+def test_a_number_that_no_terminal_means_ends_no_reading_of_keys(sequence: str) -> None:
+    told = heard([f"j{sequence}k{START}q{END}l"])
+    assert [item for item in told if not item.startswith("[<")] == ["[j]", "[k]", "q", "[l]"]
+
+
 def test_a_paste_in_pieces_is_the_same_paste() -> None:
     chance, whole = random.Random(20), f"j{START}{LOG}{END}k{START}{END}\x1b[A{START}q\x1b{END}l"
     told = heard([whole])
