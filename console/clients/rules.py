@@ -105,7 +105,8 @@ _ALL_WRITTEN = frozenset(
         " ".join,
         _commands(f"""
             {WRITES_FILE}, tee, touch, mkdir, mkfifo, truncate, rm, rmdir, unlink, shred, mv, rename, chmod, chown, dd
-            sponge, ed, ex, vi, vim, venv, virtualenv, uv venv
+            sponge, ed, ex, vi, vim, venv, virtualenv, uv venv, mktemp, setfacl, chattr, cargo new, cargo init
+            gzip, gunzip, bzip2, bunzip2, xz, unxz, zstd, unzstd, black, isort, rustfmt, ruff format
             git init, git mv, git checkout, git restore, git worktree add, git bundle create
         """),
     )
@@ -119,9 +120,16 @@ _READ_BY_OPTION = table_of("""
     uv venv     -p --python
     vi          -u
     vim         -u -S
+    chmod       --reference
+    chown       --reference
+    split       -a -b -C -l -n --suffix-length --bytes --line-bytes --lines --number
+    svn co      -r
+    hg clone    -r -b -u
 """)
 """Options of those whose word is none that they write."""
-_FIRST_WRITTEN = frozenset(("zip", "7z a", "7za a", "7zz a", "rar a", "jar c", "jar cf", "jar cvf", "jar cfv", "patch"))
+_FIRST_WRITTEN = frozenset(
+    ("zip", "7z a", "7za a", "7zz a", "rar a", "ar r", "ar rc", "ar rcs", "ar cr", "ar crs", "patch")
+)
 """Those that write what their first word names alone; a dash is their output."""
 _LAST_WRITTEN = table_of("""
     cp          -t --target-directory
@@ -133,7 +141,12 @@ _LAST_WRITTEN = table_of("""
     convert
     magick
     git clone
+    hg clone
+    svn co
+    svn checkout
     docker cp
+    split
+    unrar x
 """)
 """Those that write what their last word names where another stands before it, or else what these options name."""
 _IN_PLACE = table_of("""
@@ -146,10 +159,26 @@ _IN_PLACE = table_of("""
     gofmt       -w
     find        -delete
     ssh-keygen  -t
+    awk         inplace
+    gawk        inplace
+    clang-format  -i
+    ruff check  --fix
+    eslint      --fix
 """)
 """Those that write what each word names with such an option alone."""
-_SCRIPTED = frozenset(("sed", "perl", "ruby", "yq"))
+_SCRIPTED = frozenset(("sed", "perl", "ruby", "yq", "awk", "gawk"))
 """Those of them whose first word is a script, where no option gives one."""
+_WRITES_NONE = dict.fromkeys(
+    ("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd"),
+    each_word("-c -l -t --stdout --to-stdout --list --test"),
+) | table_of("""
+    zip          -T --test
+    black        --check --diff
+    isort        -c --check --check-only --diff
+    rustfmt      --check
+    ruff format  --check --diff
+""")
+"""Options with which programs write nothing of what their words name."""
 _CREATES = re.compile(r"(?!-*C)-?[A-Za-z]*[cruA][A-Za-z]*$|--(?:create|append|update)$")
 """Begins what `tar` is called with where it writes the archive, and no files."""
 _WRITTEN_BY_OPTION = _LAST_WRITTEN | table_of("""
@@ -167,12 +196,31 @@ _WRITTEN_BY_OPTION = _LAST_WRITTEN | table_of("""
     curl                -o --output --output-dir
     wget                -O --output-document -P --directory-prefix
     unzip               -d
-    tar                 -C --directory
+    tar                 -C --directory --one-top-level
     tar c               -f --file
     openssl             -out
     pip install         -t --target --prefix --root
     git archive         -o --output
     git format-patch    -o --output-directory
+    git diff            --output
+    git log             --output
+    git show            --output
+    git checkout-index  --prefix
+    mktemp              -p --tmpdir
+    zstd                -o
+    cmake               -B
+    cargo build         --target-dir
+    cargo install       --root
+    conda create        -p --prefix
+    npm install         --prefix
+    npm ci              --prefix
+    npm pack            --pack-destination
+    pip download        -d --dest
+    pip wheel           -w --wheel-dir
+    docker save         -o --output
+    podman save         -o --output
+    7z x                -o
+    7z e                -o
     csplit              -f --prefix
     cpio                -D --directory
 """)
@@ -331,6 +379,8 @@ def _named_as_written(command: list[str]) -> Iterator[str]:
         elif path in _FIRST_WRITTEN:
             rest = [] if "-" in words else rest[:1]
         elif path not in _ALL_WRITTEN:
+            rest = []
+        if any(is_option(word, option) for word in words for option in _WRITES_NONE.get(path, ())):
             rest = []
         yield from (*rest, *by_option)
 

@@ -22,12 +22,14 @@ from itertools import islice, pairwise
 
 from team_console.console.clients.shell_command import WRITES_FILE, Command
 from team_console.console.clients.shell_programs import (
+    NAMING,
     READ,
     READING,
     SILENT,
     arguments_of,
     behind_options_of_read,
     folder_of,
+    folders_searched,
     path_in,
     program_of,
     script_of,
@@ -273,6 +275,12 @@ class _Reader:
         for name in [_content(file, noted) for file in command[1:]] or [noted.reads]:
             self._add(noted.outputs, use_of(name))
 
+    def _print_names(self, command: list[str], noted: CommandInText) -> None:
+        """Print names of files below each folder that the command looks through."""
+        for folder in folders_searched(command):
+            self._add(noted.outputs, f"{folder}/{UNKNOWN}")
+        self._add(noted.outputs, UNKNOWN)
+
     def _copy(self, command: list[str], noted: CommandInText) -> None:
         files = [_content(file, noted) for file in command[1:]]
         self._add((*noted.outputs, *files), use_of(noted.reads))
@@ -293,6 +301,7 @@ _EFFECTS: dict[str, _Effect] = {
     "echo": _Reader._print,
     "printf": _Reader._print,
     "cat": _Reader._print_files,
+    **dict.fromkeys(NAMING, _Reader._print_names),
     "tee": _Reader._copy,
 }
 """Programs that pass a text on, or give a variable its value."""

@@ -573,6 +573,9 @@ SILENT = READING | frozenset(
 )
 """Programs that print nothing."""
 
+NAMING = frozenset(("find", "grep", "egrep", "fgrep", "rg", "ag"))
+"""Programs that print names of files below folders that they are told."""
+
 _DIRECTIVE = re.compile(r"%[-\d]*[sbq]")
 _ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|(.))", re.DOTALL)
 _ESCAPED_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
@@ -593,6 +596,16 @@ def texts_printed(words: Sequence[str]) -> list[str]:
         rounds = [given[at : at + used] for at in range(0, max(len(given), 1), used)] if used else [[]]
         text = "".join(_formatted(rest[0], words) for words in rounds[:_MOST_ROUNDS])
     return [text, unescaped(text)]
+
+
+def folders_searched(words: Sequence[str]) -> list[str]:
+    """Return the files and folders that one of `NAMING` looks through, as its words name them."""
+    rest = words[1:]
+    if words[0] == "find":
+        end = next((at for at, word in enumerate(rest) if word[:1] in ("-", "(", "!")), len(rest))
+        return list(rest[:end])
+    named = [word for word in rest if word[:1] not in ("", "-")]
+    return named if any(re.match(r"-\w*[ef]$|--regexp|--file", word) for word in rest) else named[1:]
 
 
 def strings_in(words: Sequence[str]) -> list[str]:
