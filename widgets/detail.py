@@ -172,6 +172,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         self.pointed = 0
         self._laid_width = 0
         self._hits: tuple[str, ...] = ()
+        self._selected: Selection | None = None
 
     @property
     def seen(self) -> Seen | None:
@@ -185,7 +186,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         same = document is not None and self.document is not None and document.key == self.document.key
         if not same:
             self.pointed = 0
-            if self.is_attached and self.text_selection is not None:
+            if self._selected is not None:
                 self.screen.clear_selection()
         if document is None or self.document is None or not _is_same(document, self.document):
             self.drawn = ""
@@ -264,14 +265,19 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
             line = marked_hits(line, self._hits)
         is_pointed = self.pointed and number < len(self._at) and self._at[number] == self.pointed
         line, states = fit(line, width), (self.CURSOR,) if is_pointed else ()
-        selected = self.text_selection.get_span(number) if self.text_selection is not None else None
-        if selected is None:
+        span = self._selected.get_span(number) if self._selected is not None else None
+        if span is None:
             return self.strip(line, width, *states).apply_offsets(0, number)
-        start, end = selected
+        start, end = span
         length = len(text_of(line))
         ends = (0, start, end if end >= 0 else length, length)
         parts = zip(map(tuple, parts_within(line, pairwise(ends))), (states, (self.CURSOR,), states), strict=True)
         return Strip.join([self.strip(part, width_of(part), *ink) for part, ink in parts]).apply_offsets(0, number)
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Draw another part of the text as selected."""
+        self._selected = selection
+        self.refresh()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the text that was selected with the mouse, and what follows it."""
@@ -488,7 +494,8 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         asked = [number for number, spot in enumerate(self._spots) if spot.place is DocumentPart.TEXT]
         here, total = asked[bisect_left(asked, top) : bisect_left(asked, top + height)], len(asked)
         if not here:
-            return "evidence"
+            in_sight = self._spots[top : top + height]
+            return "evidence" if any(spot.place is DocumentPart.BESIDE for spot in in_sight) else ""
         lines = f"lines {bisect_left(asked, here[0]) + 1:,}-{bisect_right(asked, here[-1]):,} of {total:,}"
         if not any(self._spots[number].of for number in here):
             return lines  # nothing of it is decided
