@@ -198,9 +198,7 @@ class _Reader:
         elif name in _EFFECTS:
             _EFFECTS[name](self, command, noted)
         elif name not in SILENT and next(started_by(command), None) is None:
-            # What it is given it may print, perhaps behind a word of its own, as `sed` and `awk` do.
-            for text in (UNKNOWN, *strings_in(command), *([use_of(noted.reads)] if noted.reads else [])):
-                self._add(noted.outputs, text)
+            self._pass_on(command, noted)
         # What was written into a file in the same text is a text for a shell, too.
         script = called if "/" in called else script_of(command)
         content = noted.reads if script == READ else _content(script, noted)
@@ -279,7 +277,12 @@ class _Reader:
         """Print names of files below each folder that the command looks through."""
         for folder in folders_searched(command):
             self._add(noted.outputs, f"{folder}/{UNKNOWN}")
-        self._add(noted.outputs, UNKNOWN)
+        self._pass_on(command, noted)
+
+    def _pass_on(self, command: list[str], noted: CommandInText) -> None:
+        """Print what a program is given, perhaps behind a word of its own, as `sed` and `awk` do."""
+        for text in (UNKNOWN, *strings_in(command), *([use_of(noted.reads)] if noted.reads else [])):
+            self._add(noted.outputs, text)
 
     def _copy(self, command: list[str], noted: CommandInText) -> None:
         files = [_content(file, noted) for file in command[1:]]
