@@ -381,7 +381,7 @@ def _add_argument(group: argparse._ActionsContainer, one: Arg) -> None:
 EVERYWHERE = (
     arg("-t --team", "the team (default: TEAM_CONSOLE_TEAM, else the nearest)", metavar="LOCATION", source="files"),
     arg("--as", "who acts (default: TEAM_CONSOLE_AS, else the lead)", dest="actor", metavar="NAME", source="agents"),
-    flag("--json", "print one JSON object", dest="as_json"),
+    flag("--json", "print one JSON object, or several with one on each line", dest="as_json"),
     flag("--read-only", "write nothing: no lock, no file"),
     flag("--version", "print the version and exit"),
 )
