@@ -45,6 +45,12 @@ HELD = "held-"
 """One for each call for which a hook waits that never lets go of it, by the client's own id of the call."""
 TEAMMATE = "teammate-"
 """What each teammate was last noted to be doing."""
+_SAYS = {
+    HANDED: {"agent", "thread", "ids", "by", "at", "said"},
+    ASKED: {"request_id", "thread"},
+    TEAMMATE: {"doing", "name"},
+}
+"""What each file that begins so has to say."""
 
 
 class SessionFiles:
@@ -102,10 +108,13 @@ class SessionFiles:
             return []
 
     def all(self, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield name and content of each readable file that begins with `prefix`."""
+        """Yield name and content of each file that begins with `prefix` and can be read, with all that it has to
+        say.
+        """
         for name in self.names(prefix):
             known = self.read(name)
-            if known is not None:
+            # guard: harmed-file-of-a-session-is-none
+            if known is not None and known.keys() >= _SAYS.get(prefix, set()):
                 yield name, known
 
     def forget(self) -> None:
@@ -169,7 +178,7 @@ def name_of(session: str) -> str | None:
     if not is_session_id(session) or names().names(LEFT_OUT + session):
         return ""
     known = names().read(session)
-    return None if known is None else str(known["name"])
+    return None if known is None or "name" not in known else str(known["name"])
 
 
 def sweep() -> None:
