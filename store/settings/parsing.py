@@ -17,6 +17,7 @@ from team_console.store.settings.outline import NotYamlError, Outline, below, ou
 from team_console.store.settings.team_config import (
     ASK_FOR,
     ASK_WORDS,
+    KINDS_WITH_PATIENCE,
     OVERDUE_SECONDS,
     QUEUE_PLACES,
     ConfigProblem,
@@ -184,9 +185,9 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "overdue_seconds",
         ValueForm.VALUES,
-        "how long a request may stay open before it is overdue",
+        "how long a request may stay open before it is overdue; default: kinds without a time of their own",
         fields=(_WAIT,),
-        choices=tuple(OVERDUE_SECONDS),
+        choices=KINDS_WITH_PATIENCE,
         values="KIND OF REQUEST",
         default=", ".join(f"{kind} {seconds:g}" for kind, seconds in OVERDUE_SECONDS.items()),
     ),

@@ -9,12 +9,14 @@ from random import Random
 from typing import Any
 
 import pytest
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, remove_member
 from team_console.store.settings.parsing import TABLE, ValueForm, every_setting
 from team_console.store.settings.settings_file import parse_settings
-from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.store.settings.team_config import KINDS_WITH_PATIENCE, Agent, TeamConfig
 
 from tests.equipment.cases import cases, constant
+from tests.equipment.chronicle import Chronicle
 from tests.equipment.command_line import CommandLine
 
 PATH = Path("/nowhere/messenger-config.yaml")
@@ -41,6 +43,18 @@ def test_a_wrong_value_is_told_with_its_line_and_the_rest_counts(line: str) -> N
 def test_no_value_of_any_setting_keeps_the_team_from_being_read(value: str) -> None:
     for key in (key for setting in TABLE for key in setting.keys):
         read(f"{key}: {value}\nlanguage: zh\n")
+
+
+def test_a_patience_by_default_is_that_of_kinds_without_one_of_their_own() -> None:
+    assert ("default", *RequestKind) == KINDS_WITH_PATIENCE
+    config, usual = read("overdue_seconds: {default: 7, browser: 8}"), read("").overdue_seconds
+    known = {kind: config.overdue_seconds.get(kind) for kind in KINDS_WITH_PATIENCE}
+    own = {**usual, "default": 7.0, "browser": 8.0}
+    assert known == {kind: own.get(kind) for kind in KINDS_WITH_PATIENCE}
+    assert [kind for kind in RequestKind if kind not in own] == ["plan", "clarification", "debug"]
+    story = Chronicle(config=config)
+    story.plan("file-manager")
+    assert [row.state for after in (6, 8) for row in story.view(after=after).requests] == ["open", "overdue"]
 
 
 def test_a_member_that_is_wrong_does_not_take_the_others_along() -> None:
