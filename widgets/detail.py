@@ -148,7 +148,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
 
     HELP = (
         "The thing itself. space pages, j and k scroll; f gives it the whole screen."
-        " L points at a line, where j and k move on and enter writes a remark."
+        " L points at a line, where j and k move on and enter writes a remark. ctrl+c copies what the mouse selects."
     )
 
     @dataclass
@@ -172,7 +172,6 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         self.pointed = 0
         self._laid_width = 0
         self._hits: tuple[str, ...] = ()
-        self._selected: Selection | None = None
 
     @property
     def seen(self) -> Seen | None:
@@ -186,9 +185,10 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         same = document is not None and self.document is not None and document.key == self.document.key
         if not same:
             self.pointed = 0
-            if self._selected is not None:
+            if self.is_attached and self.text_selection is not None:
                 self.screen.clear_selection()
-        if document is None or self.document is None or not _is_same(document, self.document):
+        now, before = ((shown.token, shown.seen) if shown is not None else None for shown in (document, self.document))
+        if now is None or now != before:  # a decision on one is none on the other
             self.drawn = ""
         self.document = document
         self._lay_out(keep=same)
@@ -226,11 +226,8 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
     def _lines_with(self, words: tuple[str, ...]) -> list[int]:
         """Return the lines that hold one of these words, or the beginning of one that goes on in the next line."""
         texts = [text_of(line).casefold().strip() for line in self._lines]
-        found = []
-        for number, (text, following) in enumerate(pairwise((*texts, ""))):
-            if any(0 <= f"{text} {following}".find(word) < len(text) for word in words):
-                found.append(number)
-        return found
+        both = enumerate(pairwise((*texts, "")))
+        return [at for at, pair in both if any(0 <= " ".join(pair).find(word) < len(pair[0]) for word in words)]
 
     def _go_to(self, lines: list[int], direction: int, *, here: bool = False) -> bool:
         """Scroll to the next of these lines, or the one before; behind the last comes the first again."""
@@ -265,19 +262,15 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
             line = marked_hits(line, self._hits)
         is_pointed = self.pointed and number < len(self._at) and self._at[number] == self.pointed
         line, states = fit(line, width), (self.CURSOR,) if is_pointed else ()
-        span = self._selected.get_span(number) if self._selected is not None else None
-        if span is None:
-            return self.strip(line, width, *states).apply_offsets(0, number)
-        start, end = span
-        length = len(text_of(line))
-        ends = (0, start, end if end >= 0 else length, length)
-        parts = zip(map(tuple, parts_within(line, pairwise(ends))), (states, (self.CURSOR,), states), strict=True)
-        return Strip.join([self.strip(part, width_of(part), *ink) for part, ink in parts]).apply_offsets(0, number)
-
-    def selection_updated(self, selection: Selection | None) -> None:
-        """Draw another part of the text as selected."""
-        self._selected = selection
-        self.refresh()
+        selection = self.text_selection
+        if selection is not None and (span := selection.get_span(number)) is not None:
+            length = len(text_of(line))
+            ends = (0, span[0], span[1] if span[1] >= 0 else length, length)
+            parts = zip(parts_within(line, pairwise(ends)), (states, (self.CURSOR,), states), strict=True)
+            strip = Strip.join([self.strip(tuple(part), width_of(tuple(part)), *ink) for part, ink in parts])
+        else:
+            strip = self.strip(line, width, *states)
+        return strip.apply_offsets(0, number)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the text that was selected with the mouse, and what follows it."""
@@ -427,9 +420,7 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         if shown is None:
             return frozenset()
         try:
-            lay_out = partial(laid_out, shown, width, raw=self.raw, full=self.full)
-            is_long = self.is_room and sum(1 for _ in lay_out()) > room_of(self).height
-            for laid in lay_out(headings_first=is_long):
+            for laid in laid_out(shown, width, raw=self.raw, full=self.full):
                 self._lines.append(laid.line)
                 self._at.append(laid.at)
                 if laid.anchor:
@@ -494,8 +485,8 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
         asked = [number for number, spot in enumerate(self._spots) if spot.place is DocumentPart.TEXT]
         here, total = asked[bisect_left(asked, top) : bisect_left(asked, top + height)], len(asked)
         if not here:
-            in_sight = self._spots[top : top + height]
-            return "evidence" if any(spot.place is DocumentPart.BESIDE for spot in in_sight) else ""
+            last = self._spots[top : top + height][-1]
+            return "evidence" if last.place is DocumentPart.BESIDE else ""
         lines = f"lines {bisect_left(asked, here[0]) + 1:,}-{bisect_right(asked, here[-1]):,} of {total:,}"
         if not any(self._spots[number].of for number in here):
             return lines  # nothing of it is decided
@@ -539,11 +530,6 @@ class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
             self.set_reactive(Detail.virtual_size, size)
             self.vertical_scrollbar.window_virtual_size = size.height
             self.scroll_y = self.validate_scroll_y(self.scroll_y)
-
-
-def _is_same(document: Document, other: Document) -> bool:
-    """Return whether a decision on one is a decision on the other."""
-    return (document.token, document.seen) == (other.token, other.seen)
 
 
 def _letters(line: Line) -> int:

@@ -439,7 +439,6 @@ def laid_out(
     raw: bool = False,
     full: bool = False,
     whole: bool = False,
-    headings_first: bool = False,
 ) -> Iterator[LaidLine]:
     """Yield the lines of a document, those of its own before those of its parts.
 
@@ -447,25 +446,19 @@ def laid_out(
         raw: Show texts as they were written.
         full: Show the facts that are shown on demand, too.
         whole: Cut no text, however long it is.
-        headings_first: Say above the text which headings it has.
     """
-    for laid in _own_lines(document, width, raw=raw, full=full, whole=whole, headings_first=headings_first):
+    for laid in _own_lines(document, width, raw=raw, full=full, whole=whole):
         yield laid._replace(of=document.token)
     for number, part in enumerate(document.parts):
         if number or document.blocks:
             yield LaidLine(DocumentPart.HEAD, ())
         shown = Document(key=document.key, title="", blocks=part.blocks, token=part.token)
-        for laid in _own_lines(shown, width, raw=raw, full=full, whole=whole, headings_first=False):
+        for laid in _own_lines(shown, width, raw=raw, full=full, whole=whole):
             yield laid._replace(of=part.token)
 
 
-def _own_lines(
-    document: Document, width: int, *, raw: bool, full: bool, whole: bool, headings_first: bool
-) -> Iterator[LaidLine]:
+def _own_lines(document: Document, width: int, *, raw: bool, full: bool, whole: bool) -> Iterator[LaidLine]:
     head, labels = _head(document, width), _label_width(document, full)
-    headings = [block.text for block in document.blocks if isinstance(block, Heading)] if headings_first else []
-    if len(headings) > 1:
-        head += wrap((("below: ", "muted"), (" · ".join(headings), "muted")), width, rest=(("  ", ""),))
     previous: Block | None = None
     has_text = False
     if full and document.more:

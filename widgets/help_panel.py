@@ -55,7 +55,6 @@ class HelpPanel(Overlay, ModalScreen[str]):
     HelpPanel RowList { height: 1fr; }
     HelpPanel.-low #intro { display: none; }
     """
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-middle")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", show=False),
         Binding("up", "move(-1)", "Up", show=False, priority=True),

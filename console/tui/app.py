@@ -17,7 +17,7 @@ from team_console.console.tui.crash_guard import ContainedApp
 from team_console.console.tui.drafts import Drafts, LastVisit, Visit
 from team_console.console.tui.following import LookWanted, Progressed, StoreFollower
 from team_console.console.tui.keys import KeyQueue
-from team_console.console.tui.main import MainScreen
+from team_console.console.tui.main import HORIZONTAL, VERTICAL, MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.reader import StoreReader
 from team_console.console.tui.seat_presence import SeatPresence
@@ -51,6 +51,8 @@ class ConsoleApp(ContainedApp[int]):
 
     TITLE = "team-console"
     CSS_PATH = "console.tcss"
+    HORIZONTAL_BREAKPOINTS = HORIZONTAL
+    VERTICAL_BREAKPOINTS = VERTICAL
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
 
     def __init__(
@@ -195,11 +197,6 @@ class ConsoleApp(ContainedApp[int]):
     def unwritten(self) -> list[str]:
         """See `ContainedApp.unwritten`."""
         return self.main.pending_decisions.unwritten
-
-    def on_text_selected(self) -> None:
-        """Say how to copy what the mouse selected."""
-        if self.screen.get_selected_text():
-            self.main.toast("ctrl+c copies what is selected")
 
     def action_help_quit(self) -> None:
         """Say how to leave: the toolkit would say it in its own words, and they lie over the text."""

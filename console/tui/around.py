@@ -13,7 +13,6 @@ from team_console.store.model.safe import safe_line
 from team_console.widgets.bars import Banner, Head, HeadFacts, KeyBar, KeyHint, UndoBar
 from textual.timer import Timer
 
-_OF_THE_FILTER = (KeyHint("enter", "keep these rows"), KeyHint("esc", "all rows"))
 _OF_THE_SEARCH = (KeyHint("enter", "keep the words"), KeyHint("esc", "end the search"))
 """Keys while words to filter by, or to look for in what is read, are typed: all others are letters."""
 
@@ -65,10 +64,8 @@ class Around:
             return
         is_filtering = screen.lists.front.search.is_open
         self.keys.display = screen.is_in_front or is_filtering  # a form has keys of its own, and the row
-        if is_filtering:
-            self.keys.show(_OF_THE_SEARCH if screen.lists.front.is_reading else _OF_THE_FILTER)
-            return
-        if not screen.is_in_front:
+        if not screen.is_in_front or is_filtering:
+            self.keys.show(_OF_THE_SEARCH)
             return
         context = screen.context()
         here = (action for action in actions_in(context.mode, read_only=screen.cannot_write) if action.footer)

@@ -78,8 +78,6 @@ class MainScreen(Screen[None]):
         last_said: When, how serious and what the console said, the newest first.
     """
 
-    HORIZONTAL_BREAKPOINTS = HORIZONTAL
-    VERTICAL_BREAKPOINTS = VERTICAL
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(",".join(action.keys), f"perform('{action.id}')", action.label, show=False, id=action.id)
         for action in ACTIONS

@@ -331,8 +331,10 @@ def mend_textual() -> None:
     Screen._on_resize, Screen._compositor_refresh = _on_resize, _compositor_refresh  # type: ignore[method-assign]
     Screen._dispatch_message = _dispatch_message  # type: ignore[method-assign,assignment]
     Segment.split_cells = _split_cells  # type: ignore[method-assign]
+    # Two clicks select all that a widget says, three all there is, and of one that draws itself ctrl+c copied its name.
+    # What has text to be selected says so itself.
     Screen.ALLOW_SELECT, Widget.ALLOW_SELECT = True, False
-    Widget.get_selection, Screen.text_select_all = _no_text, _no_text  # type: ignore[method-assign]
+    Widget.get_selection = Screen.text_select_all = lambda *_: None  # type: ignore[assignment,method-assign]
     StylesCache.get_inner_outer = _get_inner_outer  # type: ignore[method-assign,assignment]
     Timer._start = _start_timer  # type: ignore[method-assign]
     ToastRack.show = _show_toasts  # type: ignore[method-assign]
@@ -350,12 +352,6 @@ _textual_inner_outer = cast(Any, StylesCache.get_inner_outer).__wrapped__
 def _styles_of(base_background: Color, background: Color) -> tuple[Style, Style]:
     styles: tuple[Style, Style] = _textual_inner_outer(StylesCache, base_background, background)
     return styles
-
-
-def _no_text(self: Widget, selection: object = None) -> None:
-    # Two clicks select all that a widget says, three all there is, and of one that draws itself ctrl+c copied its name.
-    # What has text to be selected says so itself.
-    return None
 
 
 def _get_inner_outer(self: StylesCache, base_background: Color, background: Color) -> tuple[Style, Style]:

@@ -26,7 +26,6 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import ToolCall
-from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import when_created
 from team_console.store.views.agent_page import AgentPage, agent_page
 from team_console.store.views.roster import MODES
@@ -82,8 +81,7 @@ class AgentListing(Listing[Message]):
         self._by_question = {request.question.message_id: request for request in reversed(self.requests)}
         self._said = last_words(view) if view is not None else {}
         waiting = {item.request.key for item in view.attention if item.answerable and item.request} if view else set()
-        plans_first = sorted(self.requests, key=lambda request: request.kind is not RequestKind.PLAN)
-        self._asked_by = {request.asker: request for request in reversed(plans_first) if request.key in waiting}
+        self._asked_by = {request.asker: request for request in reversed(self.requests) if request.key in waiting}
         self._newest_mail = max(self._own_mail(view), key=when_created, default=None) if view is not None else None
         return self.everybody(view) if view is not None else ()
 
@@ -101,11 +99,12 @@ class AgentListing(Listing[Message]):
         """Return the lines of an agent; the human's own is an inbox."""
         if row.name == self.me:
             return my_inbox_lines(self._unread_of(row), drawing, self._newest_mail)
-        sign, said, since = self.sign_of(row), self._said.get(row.name, ""), row.heard_at or row.last_seen
-        asked = self._asked_by.get(row.name)
+        sign, asked = self.sign_of(row), self._asked_by.get(row.name)
         if asked is not None and sign == AGENTS[AgentState.WAITING]:
-            said, since = safe_line(asked.title, 400), asked.waits_since
-        return roster_lines(row, drawing, sign, said, since)
+            told, since = f"its {asked.kind.noun} · “{safe_line(asked.title, 400)}”", asked.waits_since
+        else:
+            told, since = _below_name(row, sign, self._said.get(row.name, "")), row.heard_at or row.last_seen
+        return roster_lines(row, drawing, sign, told, since)
 
     def _unread_of(self, row: RosterRow) -> Unread:
         """Return what a row has not read; the human's also what was written to `user`."""
@@ -495,12 +494,12 @@ def my_inbox_document(mail: Sequence[Message], view: View) -> Document:
     )
 
 
-def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str, since: datetime | None) -> tuple[Line, ...]:
-    """Return an agent with its state since when and what is unread, and below why, and its words; in one line its
-    role in their place.
+def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, told: str, since: datetime | None) -> tuple[Line, ...]:
+    """Return an agent with its state since when and what is unread, and what is told of it below; in one line its role
+    in place of that.
 
     Args:
-        said: What it waits for, or wrote last, safe text.
+        told: What it waits for, or why it is in its state and what it wrote last, safe text.
         since: Since when it waits, or when it was heard of last.
     """
     end = Unread(row.unread, row.oldest_unread).column(drawing.now)
@@ -521,7 +520,7 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, said: str, since:
     if drawing.lines > 1:
         state = f"{sign.word} {age(since, drawing.now)}" if since is not None else sign.word
         nothing = "no message of it is known" if drawing.is_opened and has_role else safe_line(row.role, 40)
-        below: Line = (("  ", ""), (_below_name(row, sign, said) or nothing, "muted"))
+        below: Line = (("  ", ""), (told or nothing, "muted"))
         end = ((f"  {state}", sign.tone), *end)
         return spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width), below
     end = (*role, *in_one) if has_role else in_one

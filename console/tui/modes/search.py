@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,31 +10,15 @@ from team_console.console.tui.modes.listing import ShownList
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.views.search import Query, parse_query, query_completions
-from team_console.widgets.bars import FewLines, OneLine
+from team_console.widgets.bars import OneLine
 from team_console.widgets.fields import Completer, Field
-from team_console.widgets.text import Line, wrap
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.widgets import Static
 
 if TYPE_CHECKING:
     from textual.widget import Widget
     from textual.widgets import Input
-
-
-class Trouble(FewLines):
-    """What of the words is not understood and what can be said, in as many lines as that takes."""
-
-    HELP = "What of the words is not understood, and what can be typed instead."
-    _words = ""
-
-    def say(self, words: str) -> None:
-        """Say it, safe text."""
-        self._words = words
-        self.refresh(layout=True)
-
-    def lines_at(self, width: int) -> Sequence[Line]:
-        """Return its lines, those after the first set in."""
-        return wrap((("△ ", "warn"), (self._words, "warn")), width, rest=(("  ", ""),))
 
 
 LONGEST_WORDS = 1_000
@@ -50,8 +34,8 @@ class SearchLine(Container):
     SearchLine > OneLine { width: 3; padding: 0 1; background: $panel; }
     SearchLine > Field { width: 1fr; }
     SearchLine.-trouble { height: auto; }
-    SearchLine > Trouble { display: none; dock: bottom; width: 100%; height: auto; padding: 0 1; }
-    SearchLine.-trouble > Trouble { display: block; }
+    SearchLine > Static { display: none; dock: bottom; height: auto; padding: 0 1; color: $text-warning; }
+    SearchLine.-trouble > Static { display: block; }
     """
 
     def compose(self) -> ComposeResult:
@@ -59,7 +43,7 @@ class SearchLine(Container):
         slash = OneLine()
         slash.set_line((("/", "key"),))
         yield slash
-        yield Trouble()
+        yield Static(markup=False)
 
     def __init__(
         self,
@@ -85,7 +69,7 @@ class SearchLine(Container):
         if trouble != self.trouble:
             self.trouble = safe_line(trouble, 300)
             self.set_class(bool(trouble), "-trouble")
-            self.query_one(Trouble).say(self.trouble)
+            self.query_one(Static).update(f"△ {self.trouble}")
 
     @property
     def is_open(self) -> bool:
@@ -99,7 +83,7 @@ class SearchLine(Container):
             self._field = Field(placeholder=wanted, suggester=Completer(self._completions))
             # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
             # what is typed meanwhile would be keys.
-            self.mount(self._field, before="Trouble")
+            self.mount(self._field, before="Static")
         if not self.is_open:
             self._asked_from = self.screen.focused
         self.add_class("-shown")
