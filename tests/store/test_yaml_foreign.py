@@ -15,10 +15,12 @@ from tests.equipment.yaml_folder import (
     audit_lines,
     make_message,
     meanwhile,
+    notices,
     open_yaml,
     put,
     queue_of,
     receive,
+    remove,
     replace_by_rename,
     states,
 )
@@ -95,3 +97,13 @@ def test_a_writer_that_had_the_old_queue_open_is_merged_at_the_next_turn(tmp_pat
         slow.write(queue_of(make_message(1), make_message(7)))
     put(open_yaml(tmp_path), make_message(3))
     assert states(team) == {"01": "pending", "02": "pending", "07": "pending", "03": "pending"}
+
+
+def test_an_archived_message_that_comes_back_is_taken_out_again(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    put(team, make_message(1), make_message(2))
+    old = (tmp_path / QUEUE).read_bytes()
+    remove(team, 1)
+    replace_by_rename(tmp_path / QUEUE, old)
+    assert notices(open_yaml(tmp_path)) == {"HEALED_RETURNED"}
+    assert states(team) == {"02": "pending"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from team_console.store.views.needs import ItemPart, part_of
+from team_console.store.views.needs import ItemPart, Rank, arranged, group_of, part_of
 from team_console.store.views.rows import ActionItem, Need
 
 from tests.equipment.chronicle import LEAD, Chronicle, settings
@@ -28,3 +28,13 @@ def test_the_request_of_an_agent_that_ended_says_so_and_waits_for_nobody() -> No
     item = _items(story)[Need.PLAN]
     assert "the asker has ended" in item.why
     assert part_of(item) is ItemPart.INFORMATION
+
+
+def test_what_is_critical_is_decided_first_and_a_message_is_for_information() -> None:
+    story = Chronicle()
+    story.plan()
+    story.plan("debugger", request_id="plan-2", priority="critical")
+    story.say("debugger", LEAD)
+    groups = [(item.who, group_of(item)) for item in arranged(story.view().attention)]
+    wanted = [("debugger", Rank.CRITICAL), ("task-manager", Rank.NORMAL), ("debugger", ItemPart.INFORMATION)]
+    assert groups == wanted
