@@ -111,7 +111,7 @@ class KeyQueue:
         while self._waiting:
             event = self._waiting[0].event
             target = self._target_of(event)
-            is_typing = _is_letter(event) and _is_typed_in(target)
+            is_typing = isinstance(event, Key) and event.is_printable and _is_typed_in(target)
             if self._last is not None and not (is_typing and self._is_typing and self._last is target):
                 self._following = True
                 self._follow(self._last, self._last, _LAPS)
@@ -173,7 +173,3 @@ def _is_typed_in(target: object) -> bool:
     """
     many_lines = sys.modules.get("textual.widgets._text_area")
     return isinstance(target, Input) or (many_lines is not None and isinstance(target, many_lines.TextArea))
-
-
-def _is_letter(event: Event) -> bool:
-    return isinstance(event, Key) and event.is_printable

@@ -10,7 +10,6 @@ from team_console.console.tui.modes.listing import ShownList
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.views.search import Query, parse_query, query_completions
-from team_console.widgets.bars import OneLine
 from team_console.widgets.fields import Completer, Field
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -31,19 +30,17 @@ class SearchLine(Container):
     DEFAULT_CSS = """
     SearchLine { display: none; height: 1; layout: horizontal; background: $panel; }
     SearchLine.-shown { display: block; }
-    SearchLine > OneLine { width: 3; padding: 0 1; background: $panel; }
+    SearchLine > #slash { width: 3; padding: 0 1; color: $text-accent; text-style: bold; }
     SearchLine > Field { width: 1fr; }
     SearchLine.-trouble { height: auto; }
-    SearchLine > Static { display: none; dock: bottom; height: auto; padding: 0 1; color: $text-warning; }
-    SearchLine.-trouble > Static { display: block; }
+    SearchLine > #trouble { display: none; dock: bottom; height: auto; padding: 0 1; color: $text-warning; }
+    SearchLine.-trouble > #trouble { display: block; }
     """
 
     def compose(self) -> ComposeResult:
         """Yield the slash; the field is made when it is first asked for."""
-        slash = OneLine()
-        slash.set_line((("/", "key"),))
-        yield slash
-        yield Static(markup=False)
+        yield Static("/", id="slash")
+        yield Static(id="trouble", markup=False)
 
     def __init__(
         self,
@@ -69,7 +66,7 @@ class SearchLine(Container):
         if trouble != self.trouble:
             self.trouble = safe_line(trouble, 300)
             self.set_class(bool(trouble), "-trouble")
-            self.query_one(Static).update(f"△ {self.trouble}")
+            self.query_one("#trouble", Static).update(f"△ {self.trouble}")
 
     @property
     def is_open(self) -> bool:
@@ -83,7 +80,7 @@ class SearchLine(Container):
             self._field = Field(placeholder=wanted, suggester=Completer(self._completions))
             # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
             # what is typed meanwhile would be keys.
-            self.mount(self._field, before="Static")
+            self.mount(self._field, before="#trouble")
         if not self.is_open:
             self._asked_from = self.screen.focused
         self.add_class("-shown")
