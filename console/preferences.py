@@ -411,9 +411,15 @@ def _theme(value: Any) -> str:
     raise _WrongError(what, guess(name, theme_names(), 'Such as "dark", "light", "contrast" or "terminal".'))
 
 
+_CALLED = re.compile(r'[^\s"]+')
+"""The name of a query, as it can stand behind `@`."""
+
+
 def _query(saved: Mapping[str, str], name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise _WrongError(f"{safe_line(name, 60)} is a query in quotes", 'Such as "is:open from:bob".')
+    if _CALLED.fullmatch(name) is None:
+        raise _WrongError(f"{safe_line(name, 60)!r} cannot be asked for as @NAME", "A name is one word without quotes.")
     try:
         parse_query(value, now=utc_now(), saved=saved)
     except TeamError as error:
