@@ -99,6 +99,7 @@ class ConsoleApp(ContainedApp[int]):
         if preferences.theme != self.preferences.theme:
             self.theme = first_theme(self.console.color_system, preferences.theme)
         self.preferences = self._notifier.preferences = preferences
+        self.follower.tell_news(self.main.view)
         self._take_keys()
 
     def _take_keys(self) -> None:

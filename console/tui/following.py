@@ -242,13 +242,13 @@ class StoreFollower:
         self._wait("holder", HOLDER_LOOK if reading.snapshot.holder is not None else None, self.look, anew=True)
         self._look_when_one_ends(reading.view if reading.fresh else None, now)
         self._watch_askers()
-        self._tell_news(reading.view)
+        self.tell_news(reading.view)
         if first:
             self._app.call_after_refresh(
                 lambda: start_worker(self._app, self._watch, group="watch", exit_on_error=True)
             )
 
-    def _tell_news(self, view: View | None) -> None:
+    def tell_news(self, view: View | None) -> None:
         """Tell of new decisions, what comes within a while together."""
         self._notifier.take(view, self._team_name)
         seconds = self._notifier.seconds_left()

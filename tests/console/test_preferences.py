@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 from team_console.console.preferences import OwnCommand, Preferences, Sort, as_toml, check
+from team_console.console.tui import app
 from team_console.console.tui.commands import looking
+from team_console.console.tui.notices import POP_TITLE
 from team_console.console.tui.screens import ThemeList
 from team_console.console.tui.themes import CONTRAST, DARK
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 
-from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
+from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
 from tests.equipment.memory_team import MemoryTeam
 
 
@@ -97,6 +99,35 @@ async def test_a_theme_shows_while_the_cursor_is_on_it_and_is_kept_only_by_enter
         assert desk.app.theme == CONTRAST
     async with opened(team) as desk:
         assert desk.app.theme == CONTRAST, "the theme of last time"
+
+
+@pytest.mark.anyio
+async def test_order_and_title_that_are_saved_in_the_editor_hold_at_once(
+    team: MemoryTeam, clock: Clock, write: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in_plan(team, by="schedule-manager")
+    clock.advance(1)
+    hand_in_plan(team, by="file-manager")
+    written = list[str]()
+    saved = iter(['notify = "none"\nsort.requests = "agent"\n', 'sort.requests = "agent"\n', ""])
+    monkeypatch.setattr(looking, "edit_file", lambda app, path: path.write_text(next(saved), encoding="utf-8"))
+    monkeypatch.setattr(app, "write_to_terminal", lambda console, text: written.append(text))
+    async with opened(team) as desk:
+        await desk.press("1", "right")
+        await desk.shows("═ All requests")
+        await desk.lists(2)
+        own = desk.rows
+        await desk.press("comma")
+        await desk.until(lambda: desk.rows == own[::-1], "requests by who asks")
+        assert written[-1] == POP_TITLE
+        await desk.press("o")
+        await desk.tells("sorted by kind")
+        order, sort = desk.rows, desk.app.main.pane.listing.sort
+        await desk.press("comma")
+        await desk.until(lambda: "(2) " in written[-1], "the title again")
+        assert (desk.rows, desk.app.main.pane.listing.sort) == (order, sort), "an order of this console stays"
+        await desk.press("comma")
+        await desk.until(lambda: desk.rows == own, "requests in their own order again")
 
 
 @pytest.mark.anyio

@@ -56,7 +56,7 @@ class Listing(ABC, Generic[RowT]):
         self.gone: RowT | None = None
         self.group_of_gone = ""
         self.query, self.query_text = Query(), ""
-        self.sort = getattr(cache.preferences.sort, self.MODE, "")
+        self.sort = self._sort_in_settings = self._sort_chosen()
         self.sources = MessageSources(self)
 
     @property
@@ -154,6 +154,17 @@ class Listing(ABC, Generic[RowT]):
 
     def fit_again(self) -> None:
         """Take in that the filter asks for other times; `shown` asks it each time."""
+
+    def _sort_chosen(self) -> str:
+        return getattr(self.cache.preferences.sort, self.MODE, "")
+
+    def take_preferences(self) -> bool:
+        """Sort as the settings say, if they did not say so before; return whether they did not."""
+        before, self._sort_in_settings = self._sort_in_settings, self._sort_chosen()
+        if before == self._sort_in_settings:
+            return False
+        self.sort = self._sort_in_settings
+        return True
 
     def sort_next(self) -> str | None:
         """Sort by the next thing this list can be sorted by; its name, empty for its own order, None without any."""

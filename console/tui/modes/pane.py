@@ -121,8 +121,10 @@ class Pane(Container, Generic[RowT]):
         self.take_preferences()
 
     def take_preferences(self) -> None:
-        """Lines of rows as the user wants them now."""
+        """Lines and order of rows as the user wants them now."""
         self.rows.set_density(is_roomy=self.cache.preferences.density == "roomy")
+        if self.listing.take_preferences():
+            self.fill()
 
     @property
     def is_complete(self) -> bool:
