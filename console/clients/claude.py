@@ -24,7 +24,7 @@ from team_console.console.clients.json_editing import (
 from team_console.console.clients.place import EMPTY_JSON, Joining, Place, json_place, own_file
 from team_console.console.clients.quick import teammate_of
 from team_console.console.clients.rules import native_rules
-from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, names, number_of
+from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, agent_prefix, names, number_of
 from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line
 from team_console.console.clients.transcript import (
     Said,
@@ -246,8 +246,8 @@ def _result(item: Mapping[str, Any]) -> str:
 
 
 def _held(joining: Joining) -> Place:
-    """Return the script by which calls are held."""
-    path = state_folder() / "joined" / f"{HOLD}{joining.name}"
+    """Return the script by which calls are held; members of one name in several teams have one each."""
+    path = state_folder() / "joined" / agent_prefix(joining.name, joining.location) / f"{HOLD}{joining.name}"
     line = f"exec env {shell_line([*joining.command, '--hold', '--timeout', str(A_DAY)])}\n"
     return own_file(path, state_folder(), line, "TEAM_CONSOLE_AS=")
 
