@@ -47,7 +47,7 @@ async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam)
         for action in actions_in(Mode.NEEDS, read_only=False):
             assert action.help.split(",")[0][:40] in desk.text.replace("│", "")
         await desk.type("reject")
-        await desk.shows("Not now: this is not a request")
+        await desk.shows("Not now: nothing is chosen")
         await desk.press("escape")
         assert desk.front is desk.app.main
 
