@@ -84,7 +84,7 @@ def test_what_of_a_request_was_not_on_the_screen_is_said_and_no_more(lines: str,
 
 def test_without_the_trail_nobody_can_tell_who_wrote_a_verdict() -> None:
     story = Chronicle(problems=(Problem("AUDIT_LOST", "error", "audit-log.yaml", "gone", "Restore it"),))
-    story.plan()
+    story.record(story.plan())
     story.verdict(approve=True)
     assert only(ledger_of(story)).proof is Proof.NOT_KNOWN
 
