@@ -420,7 +420,7 @@ class Form(GatedPanel, Generic[ResultT]):
 
     def _keep_typed(self) -> None:
         self._keeping = None
-        if not self.is_at_work:
+        if not self.is_at_work and self.app.return_code is None:
             self.keep()
 
     @on(Note.Entered)

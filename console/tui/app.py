@@ -185,8 +185,9 @@ class ConsoleApp(ContainedApp[int]):
         await self._keys.take(event)
 
     def keep_typed(self) -> None:
-        """See `ContainedApp.keep_typed`."""
-        if self.main.form is not None:
+        """See `ContainedApp.keep_typed`; a form that is taken down has no fields any more."""
+        # guard: form-taken-down-keeps-nothing
+        if self.return_code is None and self.main.form is not None:
             self.main.form.keep()
 
     def write_decided(self) -> list[str]:

@@ -71,10 +71,14 @@ class ContainedApp(MendedApp[ReturnT]):
 
     @on(ExitApp)
     def _note_end(self) -> None:  # a page says so without calling `exit`
-        self._is_ending = True
+        if not self._is_ending:
+            self.exit()
 
     def exit(self, result: ReturnT | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
-        """End the app; from now on nothing more is mounted."""
+        """End the app with all that is typed kept; from now on nothing more is mounted, and nothing more is kept."""
+        with suppress(Exception):
+            # guard: drafts-kept-at-signal
+            self.keep_typed()
         self._is_ending = True
         super().exit(result, return_code, message)
 
@@ -158,9 +162,6 @@ class ContainedApp(MendedApp[ReturnT]):
     def _end_soon(self, number: int) -> None:
         """End in order, and in any case in `HURRY` seconds: the interpreter itself may hang at its end."""
         Thread(target=self._insist, args=(128 + number,), name="end", daemon=True).start()
-        with suppress(Exception):
-            # guard: drafts-kept-at-signal
-            self.keep_typed()
         self.exit(return_code=128 + number)
 
     def _insist(self, status: int) -> None:

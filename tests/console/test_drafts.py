@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 from team_console.console.tui.drafts import MOST_DAYS, Drafts
+from team_console.store.contract.team import Team
 from team_console.store.model.home import state_folder
+
+from tests.console.conftest import hand_in_plan, opened
 
 pytestmark = pytest.mark.slow
 
@@ -112,3 +115,17 @@ def test_a_folder_that_cannot_be_written_costs_only_the_life_after_exit(tmp_path
     drafts = Drafts(str(tmp_path), "ceo")
     keep(drafts, "broadcast", {"content": "freeze"})
     assert drafts.get("broadcast") == {"content": "freeze"}
+
+
+@pytest.mark.anyio
+async def test_a_form_that_is_taken_down_keeps_nothing_in_the_place_of_what_was_typed(team: Team) -> None:
+    """A signal and the end of its terminal each end a console, and the second comes to a form without fields."""
+    request = hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.asks("r")
+        await desk.press(*"half a reason")
+        app = desk.app
+        app.exit()
+    app.keep_typed()
+    app.drafts.flush()
+    assert Drafts(team.location, "ceo").get(f"reject:{request}") == {"words": "half a reason"}
