@@ -417,7 +417,7 @@ class DecisionJson(Result):
     message_id: str | None
     """the message that decided"""
     audit_line: int | None
-    """the line of the audit log that records it"""
+    """the line of the audit trail that records it"""
     gaps: list[str]
     """what cannot be proved or is not known, as sentences"""
 

@@ -160,7 +160,7 @@ class CopiedJson(ActedJson, WarnedJson):
     attachments: int
     """attachments that were copied"""
     audit: int
-    """lines of the audit log that were copied"""
+    """lines of the audit trail that were copied"""
     updated: int
     """messages copied earlier that had changed at the source since"""
     already: int

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     arg("--by", "only decisions of this member", metavar="NAME"),
 )
 def do_decisions(call: Call) -> None:
-    """List every decision, newest first, from the archives and the audit log; the queue is not needed. AT is local
-    time. PROOF is signed (by the key of the human), by grant, recorded (the audit log has it, and its chain is
+    """List every decision, newest first, from the archives and the audit trail; the queue is not needed. AT is local
+    time. PROOF is signed (by the key of the human), by grant, recorded (the audit trail has it, and its chain is
     intact), unverified (team-console did not write it) or not known. --json, --csv and --md have everything: words,
     digests, evidence, gaps.
 

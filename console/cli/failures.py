@@ -128,7 +128,7 @@ do_discard = _remedy(
 
 Examples:
   team-console discard ID --reason "The agent is gone\"""",
-    arg("--reason", "why; kept in the audit log", required=True, metavar="TEXT"),
+    arg("--reason", "why; kept in the audit trail", required=True, metavar="TEXT"),
 )
 do_recall = _remedy(
     Remedy.RECALL,

@@ -354,7 +354,7 @@ _FORMS = "a folder, PATH.db or postgresql://..."
     arg("target", f"where to: {_FORMS}", metavar="TO", source="files"),
 )
 def do_migrate(call: Call) -> None:
-    """Copy queue, archives, attachments and audit log of the team FROM to TO, which is made if it is not there. Only
+    """Copy queue, archives, attachments and audit trail of the team FROM to TO, which is made if it is not there. Only
     missing records are copied, so run it again after an interruption, or to copy the rest before you switch. FROM
     is only read. Stop its writers first, then let everybody use TO.
 

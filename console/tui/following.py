@@ -32,7 +32,7 @@ from textual.css.query import NoMatches
 from textual.message import Message
 
 BESIDE = 1.0
-"""Seconds until a look when only lock and ledger changed: a write has begun, whose messages come first, or is over."""
+"""Seconds until a look when only lock and trail changed: a write has begun, whose messages come first, or is over."""
 _TELL_PROGRESS = 0.1
 """Seconds between two words on how far a long reading is."""
 LEFT_BEHIND = 1.0

@@ -60,7 +60,7 @@ def misread_problems(config: TeamConfig, place: str) -> tuple[Problem, ...]:
 
 
 def on_record(text: bytes) -> dict[str, Any]:
-    """Return the ledger's record of settings in force: the text, so that it can be restored, and its digest."""
+    """Return the trail's record of settings in force: the text, so that it can be restored, and its digest."""
     try:
         return {"sha256": text_digest(text), "text": text.decode()}
     except UnicodeDecodeError:

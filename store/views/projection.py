@@ -87,7 +87,7 @@ class Projection:
         """Learn which messages there are; of a store that cannot be read nothing is learnt.
 
         A message that left the queue was archived, so it still counts; one that was lost does not. A damaged record
-        still lies in the queue, though a repair would put it back from the ledger.
+        still lies in the queue, though a repair would put it back from the trail.
         """
         self._complete = complete
         if snapshot.is_known and snapshot.messages is not self._live:

@@ -176,7 +176,7 @@ ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root may act as s
 
 
 def audit_lines(root: Path) -> list[dict[str, object]]:
-    """The ledger's lines as JSON."""
+    """The trail's lines as JSON."""
     return [json.loads(line) for line in (root / "audit.jsonl").read_bytes().splitlines()]
 
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from team_console.store.backends.audit_log import KEPT, NOT_BY_DESK, AuditReader, TrailLine
 from team_console.store.backends.sql.connection import Connection, Values, containing
 from team_console.store.backends.sql.rows import dump, object_of, storable
 from team_console.store.backends.sql.schema import ARCHIVE, AUDIT
+from team_console.store.backends.trail_reader import KEPT, NOT_BY_DESK, TrailLine, TrailReader
 from team_console.store.contract.team import LineSeal, Page, judged, key_name, seal
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.clock import to_text
@@ -170,7 +170,7 @@ class AuditRow(NamedTuple):
 _SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
 
 
-class Trail:
+class TrailTableFollower:
     """Follows the audit trail of one database: each line is read once. Used from one thread at a time.
 
     A trail may be long: where it is not read as a whole, the database looks for the lines that may tell of requests
@@ -178,7 +178,7 @@ class Trail:
     """
 
     def __init__(self, *, is_whole: bool) -> None:
-        self._reader = AuditReader()
+        self._reader = TrailReader()
         self._is_whole = is_whole
         self._begin()
 
@@ -187,7 +187,7 @@ class Trail:
         self._sealed_from: int | None = None
         self._is_odd = False
 
-    def read(self, connection: Connection, key: bytes, *, keeps: int = KEPT) -> AuditReader:
+    def read(self, connection: Connection, key: bytes, *, keeps: int = KEPT) -> TrailReader:
         """Take the lines that were added since, all of them when the trail is another or is shorter than it was."""
         end = connection.scalar(f"SELECT max(seq) FROM {AUDIT} WHERE seq <= {_LAST}") or 0
         if end < self._last.seq or key != self._reader.key or keeps > self._reader.keeps:

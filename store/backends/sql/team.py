@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 from team_console.store.backends.sql.beyond import counted_beyond, older_page, pushed_to
 from team_console.store.backends.sql.connection import Connection, containing
-from team_console.store.backends.sql.history import AuditRow, Trail, archived_messages, as_text, page
+from team_console.store.backends.sql.history import AuditRow, TrailTableFollower, archived_messages, as_text, page
 from team_console.store.backends.sql.row_reader import RowReader, in_order
 from team_console.store.backends.sql.rows import dump, is_storable
 from team_console.store.backends.sql.schema import (
@@ -85,8 +85,8 @@ class SqlTeam(Team):
         self.inbox_folder = inbox_folder
         self._settings = SettingsReader()
         self._reader = RowReader()
-        self._trail = Trail(is_whole=True)
-        self._facts = Trail(is_whole=False)
+        self._trail = TrailTableFollower(is_whole=True)
+        self._facts = TrailTableFollower(is_whole=False)
         self._seen: tuple[object, Snapshot] | None = None
         self._holder = HolderWatch(clock, _ASK_SECONDS)
         self._refused: frozenset[str] = frozenset()

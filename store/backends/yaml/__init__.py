@@ -1,1 +1,1 @@
-"""A team in a folder: one YAML queue under a kernel lock, archives, an audit ledger, a drop folder."""
+"""A team in a folder: one YAML queue under a kernel lock, archives, an audit trail, a drop folder."""

@@ -1,6 +1,6 @@
 """Make one transaction durable, all of it or nothing. `write` is the whole flow, from top to bottom.
 
-Stage the new queue, look once more whether somebody wrote, ledger line, archives, swap, folder. The ledger line is the
+Stage the new queue, look once more whether somebody wrote, trail line, archives, swap, folder. The trail line is the
 commit point. What follows it can be done again from the line, so a crash at any place leaves a state that the next
 lock holder finishes or takes back (`recovery.py`).
 """
@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import HEADER, Archives, closed
-from team_console.store.backends.yaml.audit_log import NO_FILE, AuditLog, Line, Tip
+from team_console.store.backends.yaml.audit_trail import NO_FILE, AuditTrail, Line, Tip
 from team_console.store.backends.yaml.disk import (
     FORBIDDEN,
     NOT_PLAIN,
@@ -74,18 +74,18 @@ class LockedTeam(Struct):
         left: Number of the last line and mark of the queue when everything last agreed, by the lock file or by our own
             last write; None where the last holder died. What another program wrote since is not in it.
         notices: What was repaired; each step adds to it what it did.
-        tip: The end of the ledger.
+        tip: The end of the trail.
         reached: Number of the last line that this process itself brought into the queue, 0 for none.
-        lost: Last line of a ledger that lost lines, and the number of the last one that was written there (0 where that
+        lost: Last line of a trail that lost lines, and the number of the last one that was written there (0 where that
             is not known); None when nothing was lost, or once a line says so.
-        agrees: Whether ledger, archives and queue agree now, so that the lock may be released as clean.
+        agrees: Whether trail, archives and queue agree now, so that the lock may be released as clean.
     """
 
     disk: Disk
     layout: Layout
     lock: Held
     clock: Clock
-    ledger: AuditLog
+    trail: AuditTrail
     archives: Archives
     settings: InForce
     recorded: Callable[[], RecordedFacts | None]
@@ -99,7 +99,7 @@ class LockedTeam(Struct):
     agrees: bool = False
 
     def agree(self) -> None:
-        """Note that ledger, archives and queue agree at this moment: what comes later is compared with this state."""
+        """Note that trail, archives and queue agree at this moment: what comes later is compared with this state."""
         self.left, self.known, self.agrees = Released(self.tip.seq, self.queue.mark), self.queue, True
 
     def stamp(self) -> str:
@@ -120,7 +120,7 @@ def write(
     Args:
         patient: Whether to give way to somebody who wrote since the queue was read. Else we swap all the same, and
             what the swap displaced is merged.
-        settings: Text of the settings in force, None while that is not known: what the ledger says goes on.
+        settings: Text of the settings in force, None while that is not known: what the trail says goes on.
 
     Raises:
         ConcurrentWriteError: The queue is no longer what it was when it was read; recover and try again.
@@ -194,7 +194,7 @@ def write(
 
 
 def record(team: LockedTeam, line: Line) -> None:
-    """Put a line on record that changes no file but the ledger."""
+    """Put a line on record that changes no file but the trail."""
     _append_line(team, _numbered(team, line, None, base=team.queue.mark, queue=team.queue.mark))
     team.lost = None
 
@@ -247,9 +247,9 @@ def _numbered(team: LockedTeam, line: Line, settings: bytes | None, **for_recove
 
 def _append_line(team: LockedTeam, line: Line) -> None:
     try:
-        team.tip = team.ledger.append(line, team.tip, mode=team.queue.mode_beside)
+        team.tip = team.trail.append(line, team.tip, mode=team.queue.mode_beside)
     except PartialAppendError as error:
-        raise OutcomeUnknownError(f"the ledger could not be written: {error.strerror}") from error
+        raise OutcomeUnknownError(f"the audit trail could not be written: {error.strerror}") from error
 
 
 def _swap(team: LockedTeam, staged: Path) -> Path | None:
@@ -287,7 +287,7 @@ def _link(disk: Disk, source: Path, target: Path) -> bool:
 
 # guard: taken-back-after-error
 def _take_back(team: LockedTeam, tip: Tip, appends: list[Append]) -> None:
-    """Undo the appends and the ledger line after an error that came before the swap."""
+    """Undo the appends and the trail line after an error that came before the swap."""
     # The appends first: as long as the line is there, a crash between the two is finished or undone from it.
     try:
         for item in appends:

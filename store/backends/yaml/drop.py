@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from msgspec import Struct
-from team_console.store.backends.yaml.audit_log import Line
+from team_console.store.backends.yaml.audit_trail import Line
 from team_console.store.backends.yaml.commit import LockedTeam, make_folder
 from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk, FileVersion
 from team_console.store.backends.yaml.layout import Layout, is_drop_file, leads_out, names_in

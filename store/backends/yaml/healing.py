@@ -1,4 +1,4 @@
-"""Compares the queue with what the ledger says it should hold, after a writer that does not lock (cases 29-32).
+"""Compares the queue with what the trail says it should hold, after a writer that does not lock (cases 29-32).
 
 Others may add messages and move them forward; they may not lose one or move one back without being healed.
 """
@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from msgspec import Struct
-from team_console.store.backends.yaml.audit_log import (
-    AuditLog,
+from team_console.store.backends.yaml.audit_trail import (
+    AuditTrail,
     Line,
     RecordPatch,
 )
@@ -180,7 +180,7 @@ def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Mess
 
 
 def replay(lines: Iterable[Line]) -> tuple[HeldMessages, set[str]]:
-    """Return the content of the queue by the whole ledger, and the ids that were taken out of it."""
+    """Return the content of the queue by the whole trail, and the ids that were taken out of it."""
     held: dict[str, Message] = {}
     out: set[str] = set()
     waiting: Line | None = None
@@ -211,7 +211,7 @@ def _fold(held: dict[str, Message], line: Line, out: set[str] | None = None) -> 
 
 
 def understood(records: Iterable[FieldDict]) -> Iterator[Message]:
-    """Yield the messages in records of the ledger; other records are left out."""
+    """Yield the messages in records of the trail; other records are left out."""
     for record in records:
         with contextlib.suppress(ValueError):
             yield from_record(record)
@@ -274,11 +274,11 @@ def _state_of(wanted: Message, here: Message) -> FieldDict:
     return {key: value for key, value in keys.items() if here.record.get(key) != value}
 
 
-# What the queue held by our own account: from memory, from the generation before, or from the whole ledger.
+# What the queue held by our own account: from memory, from the generation before, or from the whole trail.
 
 
 class ExpectedQueue(Struct, dict=True):
-    """The account up to the ledger's last line, or `without` the effects of that line.
+    """The account up to the trail's last line, or `without` the effects of that line.
 
     Attributes:
         trusted: The generation that the last holder of the lock left, whoever wrote it.
@@ -309,7 +309,7 @@ class ExpectedQueue(Struct, dict=True):
 
     @cached_property
     def _replayed(self) -> tuple[HeldMessages, set[str]]:
-        lines = list(AuditLog(self.disk, self.layout.audit).lines())
+        lines = list(AuditTrail(self.disk, self.layout.audit).lines())
         return replay(lines[:-1] if self.without and lines and lines[-1].seq == self.line.seq else lines)
 
     def _generation_before(self, line: Line) -> QueueText | None:

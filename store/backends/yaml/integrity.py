@@ -1,4 +1,4 @@
-"""Find what archives and audit log have lost: both are compared with what the log's end and the lock file record."""
+"""Find what archives and audit trail have lost, by what the end of the trail and the lock file say of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from team_console.store.backends.yaml.archives import Archives, closed_ids, usable_size
-from team_console.store.backends.yaml.audit_log import AuditLog, Line
+from team_console.store.backends.yaml.audit_trail import AuditTrail, Line
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, archive_part, is_closed
 from team_console.store.backends.yaml.lock import parse_released, read_text
@@ -19,7 +19,7 @@ from team_console.store.model.safe import counted, safe_line
 DELETED = "delete_archived"
 """The one action that takes messages out of archives; its fact `left` says what stays of which file."""
 _LOOK_BACK = 1 << 19
-"""Bytes of the ledger's end that are believed; what older lines say is not looked at."""
+"""Bytes of the trail's end that are believed; what older lines say is not looked at."""
 _SPAN = 1 << 21
 """Bytes at the end of each part of an archive in which messages are looked for."""
 _ASKED = 20
@@ -34,7 +34,7 @@ Claims = dict[str, tuple[int, set[str]]]
 
 
 def _claims(lines: Iterable[Line]) -> Claims:
-    """Collect what lines of the ledger, newest first, say of archives; what a deletion shortened ends it for an agent.
+    """Collect what lines of the trail, newest first, say of archives; what a deletion shortened ends it for an agent.
 
     A line that was declared undone says nothing, and a deletion that does not say what it left ends all of it.
     """
@@ -60,9 +60,9 @@ def _claims(lines: Iterable[Line]) -> Claims:
 
 
 def past_problems(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
-    """Return what archives lack by the audit log, and harm to the log itself; nothing during a write. Takes no lock.
+    """Return what archives lack by the audit trail, and harm to the trail; nothing during a write. Takes no lock.
 
-    Legitimate deletions (`Team.delete_archived`) are on the ledger themselves.
+    Legitimate deletions (`Team.delete_archived`) are on the trail themselves.
     """
     for _ in range(_TRIES):
         before = _state(disk, layout)
@@ -91,9 +91,9 @@ def _state(disk: Disk, layout: Layout) -> object:
 
 def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     released = parse_released(read_text(disk, layout.lock))
-    log = AuditLog(disk, layout.audit)
-    lines = log.last(window=_LOOK_BACK)
-    lost = audit_problem(disk, layout, released, log.tip().seq)
+    trail = AuditTrail(disk, layout.audit)
+    lines = trail.last(window=_LOOK_BACK)
+    lost = audit_problem(disk, layout, released, trail.tip().seq)
     finished = released.seq if released is not None else _finished_through(lines)
     claims = _claims(line for line in reversed(lines) if line.seq <= finished)
     archives = Archives(disk, layout)

@@ -37,7 +37,7 @@ class Layout(Struct, frozen=True):
             lock there. They are taken first.
         prev: The generation before the present one.
         staging: How the names of staging files begin.
-        audit: The audit trail and recovery ledger.
+        audit: The audit trail, which recovery reads.
         drop: Where scripts that cannot lock put messages.
         rejected: Where drop files go that are not messages.
         inboxes: Files the router pushes to.

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.audit_log import DONE_IN_ORDER, Line, RecordPatch
+from team_console.store.backends.yaml.audit_trail import DONE_IN_ORDER, Line, RecordPatch
 from team_console.store.backends.yaml.entry import (
     Entry,
     EntryText,
@@ -493,7 +493,7 @@ def _moved(node: Node, text: str) -> Entry:
     return entry
 
 
-# What a line of the ledger does to the queue: made from a transaction's changes, done to the text, done again.
+# What a line of the trail does to the queue: made from a transaction's changes, done to the text, done again.
 
 
 def line_of(changes: Changes, *, actor: str) -> Line:
@@ -513,7 +513,7 @@ def line_of(changes: Changes, *, actor: str) -> Line:
         changes=tuple(replaced),
         removed=tuple(ids_of(changes.removed)),
         archived=tuple(
-            # No record where the queue shows this very one afterwards: the ledger need not repeat it.
+            # No record where the queue shows this very one afterwards: the trail need not repeat it.
             (agent, message.message_id, None if message in live else dict(message.record))
             for agent, message in changes.archived
         ),

@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from msgspec import Struct
-from team_console.store.backends.yaml.audit_log import AuditLog
+from team_console.store.backends.yaml.audit_trail import AuditTrail
 from team_console.store.backends.yaml.disk import PRIVATE, Disk, FileVersion, Stat, shared_mode
 from team_console.store.backends.yaml.lock import Released, not_readable
 from team_console.store.backends.yaml.own_form import TextError
@@ -19,7 +19,7 @@ from team_console.store.model.errors import Code, TeamError
 PATIENCE = 0.25
 """Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
 _PAUSE = 0.01
-_LEDGER = "audit.jsonl"
+_TRAIL = "audit.jsonl"
 
 
 class QueueFile(Struct, frozen=True):
@@ -83,17 +83,17 @@ def load(
 def _blank(disk: Disk, path: Path, error: TextError) -> QueueFile:
     """Return an empty or comment-only file as an empty queue, unless there was more in it.
 
-    The ledger and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
+    The trail and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
 
     Raises:
         TeamError: There is more in it, or was; with what there is to go back to.
     """
     data, found = disk.read(path)
-    ledger = disk.stat(path.with_name(_LEDGER))
-    is_recorded = ledger is not None and ledger.size > 0
+    trail = disk.stat(path.with_name(_TRAIL))
+    is_recorded = trail is not None and trail.size > 0
     has_previous = disk.stat(path.with_name(f"{path.name}.prev")) is not None
     if QueueText.is_blank(data) and not has_previous:
-        line = AuditLog(disk, path.with_name(_LEDGER)).tip().line
+        line = AuditTrail(disk, path.with_name(_TRAIL)).tip().line
         if not is_recorded or (line is not None and line.base == found.mark):
             return QueueFile(QueueText.blank_file(data), found)
     aside, back = f"mv {quote(str(path))} {quote(f'{path}.bad')}", ""
@@ -101,7 +101,7 @@ def _blank(disk: Disk, path: Path, error: TextError) -> QueueFile:
         command = f"{aside} && cp {quote(f'{path}.prev')} {quote(str(path))}"
         back = f" The generation before is in {path.name}.prev; to go back to it: {command}"
     elif is_recorded:
-        back = f" The ledger {_LEDGER} has its messages; for the next write to put them back: {aside}"
+        back = f" The audit trail {_TRAIL} has its messages; for the next write to put them back: {aside}"
     error_hint = f"{error.hint} Nothing is written to it before."
     if back:
         error_hint += " What other programs wrote since our last write is nowhere else: keep the file."

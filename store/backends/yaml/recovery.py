@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import HEADER, closed, closed_ids, unclosed
-from team_console.store.backends.yaml.audit_log import Line, Tip
+from team_console.store.backends.yaml.audit_trail import Line, Tip
 from team_console.store.backends.yaml.commit import (
     KEPT,
     LockedTeam,
@@ -139,22 +139,22 @@ def _was_written_late(line: Line, prev: Stat | None) -> bool:
     return line.base is not None and prev is not None and prev.ino == line.base[0] and _has_displaced(line, prev)
 
 
-# Before anything is judged: what nobody alive owns is cleared away, and what the ledger lost is noted.
+# Before anything is judged: what nobody alive owns is cleared away, and what the trail lost is noted.
 
 
 def _clear_the_way(team: LockedTeam) -> Tip:
-    """Return the end of the ledger. What stands in its place and cannot be one goes aside, and it begins anew.
+    """Return the end of the trail. What stands in its place and cannot be one goes aside, and it begins anew.
 
-    So does what stands in the queue's place, where the ledger can rebuild the queue.
+    So does what stands in the queue's place, where the trail can rebuild the queue.
     """
     clear_file(team, team.layout.audit)
     try:
-        tip = team.ledger.tip()
+        tip = team.trail.tip()
     except OSError as error:
         if error.errno != errno.EFBIG:
             raise
-        move_aside(team, team.layout.audit, "no ledger")
-        tip = team.ledger.tip()
+        move_aside(team, team.layout.audit, "no audit trail")
+        tip = team.trail.tip()
     if tip.line is not None:
         clear_file(team, team.layout.queue, most=LARGEST_FILE)
     return tip
@@ -162,7 +162,7 @@ def _clear_the_way(team: LockedTeam) -> Tip:
 
 # guard: partial-line-set-aside
 def _set_aside_torn_line(team: LockedTeam, tip: Tip) -> Tip:
-    """Move what is no whole line at the end of the ledger to a file beside it; durable there before it is cut off."""
+    """Move what is no whole line at the end of the trail to a file beside it; durable there before it is cut off."""
     path = team.layout.audit
     aside = path.with_name(f"{path.name}.torn-{team.stamp()}")
     if team.disk.stat(aside) is None:
@@ -225,17 +225,17 @@ def _with_one_name(team: LockedTeam, queue: QueueFile) -> QueueFile:
 
 
 def _refuse_without_account(team: LockedTeam, queue: QueueFile, tip: Tip) -> None:
-    """A missing queue is rebuilt from the ledger; where there is none, nothing is written over its remains."""
+    """A missing queue is rebuilt from the trail; where there is none, nothing is written over its remains."""
     if queue.stat is None and tip.line is None and team.disk.stat(team.layout.prev) is not None:
         raise TeamError(
             Code.STORE_UNREADABLE,
-            f"{team.layout.queue} is gone and there is no ledger to rebuild it from",
+            f"{team.layout.queue} is gone and there is no audit trail to rebuild it from",
             f"Restore it: cp {team.layout.prev.name} {team.layout.queue.name}",
         )
 
 
 def _note_loss(team: LockedTeam, tip: Tip) -> None:
-    """Know what the ledger lost: else the first write would make it forgotten, and with it which settings and keys were
+    """Know what the trail lost: else the first write would make it forgotten, and with it which settings and keys were
     known.
     """
     problem = audit_problem(team.disk, team.layout, team.left, tip.seq) if team.lost is None else None
@@ -249,14 +249,14 @@ _CLOSING = 1 << 10
 
 
 def audit_problem(disk: Disk, layout: Layout, released: Released | None, last: int) -> Problem | None:
-    """Return what the ledger lacks by the mark that the last writer left in the lock file.
+    """Return what the trail lacks by the mark that the last writer left in the lock file.
 
     Args:
-        released: Read before the ledger, so that that can only be ahead of it.
-        last: Number of the ledger's last line, 0 for none.
+        released: Read before the trail, so that that can only be ahead of it.
+        last: Number of the trail's last line, 0 for none.
 
     Raises:
-        OSError: What shows that there was a ledger cannot be read.
+        OSError: What shows that there was a trail cannot be read.
     """
     if last >= (released.seq if released is not None else 0) and (last or not _was_written(disk, layout)):
         return None
@@ -275,7 +275,7 @@ def audit_problem(disk: Disk, layout: Layout, released: Released | None, last: i
 
 
 def _was_written(disk: Disk, layout: Layout) -> bool:
-    """Return whether something beside the ledger shows that there was one: each of our writes leaves a line first.
+    """Return whether something beside the trail shows that there was one: each of our writes leaves a line first.
 
     Archives as other programs keep them, without closing lines, show nothing; a verdict in the queue does, because only
     our writes name what it was given on.
@@ -345,7 +345,7 @@ def _healing(team: LockedTeam, account: ExpectedQueue, held: HeldMessages) -> Li
     archived = (lambda _: False) if vanished else team.archives.keeps
     healing = reconcile(held, team.queue.text, archived=archived, taken_out=account.was_taken_out)
     if vanished:
-        text = f"the queue was gone; put back from the ledger: {counted(len(healing.adds), 'message')}"
+        text = f"the queue was gone; put back from the audit trail: {counted(len(healing.adds), 'message')}"
         healing.problems = [Problem("REBUILT", "warning", team.layout.queue.name, text)]
     team.notices.extend(healing.problems)
     return healing.line()

@@ -11,7 +11,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import Archives
-from team_console.store.backends.yaml.audit_log import AuditLog, Line
+from team_console.store.backends.yaml.audit_trail import AuditTrail, Line
 from team_console.store.backends.yaml.commit import (
     ConcurrentWriteError,
     LockedTeam,
@@ -264,8 +264,8 @@ def open_session(
         seen = known or QueueFile(QueueText.empty(), None)
         read = settings()
         archives.forget()
-        ledger = AuditLog(disk, layout.audit, read.config.key)
-        team = LockedTeam(disk, layout, lock, clock, ledger, archives, read, recorded, seen, seen, left)
+        trail = AuditTrail(disk, layout.audit, read.config.key)
+        team = LockedTeam(disk, layout, lock, clock, trail, archives, read, recorded, seen, seen, left)
         session = LockedSession(team)
         try:
             session.enter()

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from team_console.store.backends.locked_files import missing_locks
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.yaml.archives import Archives
-from team_console.store.backends.yaml.audit_log import AuditLog, Line, Tip
+from team_console.store.backends.yaml.audit_trail import AuditTrail, Line, Tip
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.copies import ConflictedCopies
 from team_console.store.backends.yaml.disk import Disk, FileVersion
@@ -34,7 +34,7 @@ from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, apply
 from team_console.store.backends.yaml.queue_file import QueueFile, load
 from team_console.store.backends.yaml.recovery import audit_problem, is_cut_short
-from team_console.store.backends.yaml.trail import FileReader
+from team_console.store.backends.yaml.trail_follower import TrailFileFollower
 from team_console.store.contract.team import (
     FOREIGN_WRITE,
     NO_LOCKS,
@@ -91,8 +91,8 @@ class SnapshotReader:
         self._losses = Losses(disk, layout)
         self._beside = FolderHealth(disk, layout, ConflictedCopies(disk, layout))
         self._offered = DroppedMessages(disk, layout)
-        self.trail = FileReader(disk, layout.audit)
-        self._rewordings = FileReader(disk, layout.audit, word=REWORDED.encode())
+        self.trail = TrailFileFollower(disk, layout.audit)
+        self._rewordings = TrailFileFollower(disk, layout.audit, word=REWORDED.encode())
         self.folder_seen = folder_seen
         self.generation: QueueFile | None = None
 
@@ -121,7 +121,7 @@ class SnapshotReader:
             condition = self._condition(generation, messages, problems)
             # After the queue, so that every message of ours that was seen there is on record here.
             recorded = self.trail.facts(settings.config.key)
-            # The lock's text before the ledger: a ledger that is read first may only look shorter than it says.
+            # The lock's text before the trail: a trail that is read first may only look shorter than it says.
             lock_text = self._lock_text()
             problems += self._beside.problems(generation, lock_text)
             holder = self._holder.look(self._find_holder)
@@ -169,7 +169,7 @@ class SnapshotReader:
     ) -> tuple[QueueFile | None, _Broken | None, int, QueueText | None]:
         """Return the queue, or why it cannot be read, and what `_on_record` says of it.
 
-        Read again where it was replaced before the ledger was read: of two writes at that moment one, or the first,
+        Read again where it was replaced before the trail was read: of two writes at that moment one, or the first,
         would be missing, though somebody may have seen it already.
         """
         for _ in range(_READINGS):
@@ -183,10 +183,10 @@ class SnapshotReader:
 
     # guard: snapshot-with-last-line
     def _on_record(self, generation: QueueFile | None) -> tuple[int, QueueText | None]:
-        """Return the queue as the ledger's last line makes it, with the number of that line; 0 where it is so already.
+        """Return the queue as the trail's last line makes it, with the number of that line; 0 where it is so already.
 
         A line that is durable is committed, though its writer may have died before the queue was replaced: requests are
-        judged by the ledger, and what is shown beside them must not be older. What the line takes out stays in view,
+        judged by the trail, and what is shown beside them must not be older. What the line takes out stays in view,
         because the archive may not have it yet.
         """
         if generation is None:
@@ -201,15 +201,15 @@ class SnapshotReader:
             if self._completed is None or self._completed[0] != key:
                 self._completed = key, apply(generation.text, replace(line, removed=(), merged=()))
             return line.seq, self._completed[1]
-        except (OSError, TextError):  # the next writer tells what is wrong with the ledger
+        except (OSError, TextError):  # the next writer tells what is wrong with the trail
             return 0, generation.text
 
     def _tip_ahead(self, generation: QueueFile) -> Tip:
-        """Return the end of the ledger; an empty one where the lock file says that the queue has all of it."""
+        """Return the end of the trail; an empty one where the lock file says that the queue has all of it."""
         released = parse_released(self._lock_text())
         if released is not None and released.queue == generation.mark:
             return Tip()
-        tip = AuditLog(self._disk, self._layout.audit).tip()
+        tip = AuditTrail(self._disk, self._layout.audit).tip()
         return Tip() if tip.torn or (released is not None and released.seq == tip.seq) else tip
 
     def addressed(self, agent: str) -> Addressed | None:
@@ -309,7 +309,7 @@ class SnapshotReader:
 
     def _vanished_problem(self) -> Problem:
         queue = self._layout.queue
-        hint = "The next write puts its messages back from the ledger (audit.jsonl)."
+        hint = "The next write puts its messages back from the audit trail (audit.jsonl)."
         if self._disk.stat(self._layout.audit) is None:
             hint = "Restore it from a copy; the next write begins a new one."
             if self._disk.stat(self._layout.prev) is not None:
@@ -347,7 +347,7 @@ def _shared(text: QueueText) -> Iterator[Problem]:
 
 def _revision(mark: FileVersion | None, settings: InForce, condition: Condition, offers: Dropped, ahead: int) -> str:
     """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, and the line
-    of the ledger that is ahead of the queue.
+    of the trail that is ahead of the queue.
     """
     dropped = f"/{hash(offers.marks):x}" if offers.marks else ""
     return f"{_words(mark)}/{settings.number}/{condition}{dropped}" + (f"/line {ahead}" if ahead else "")
@@ -369,12 +369,12 @@ _COUNTS = (
 
 
 class FolderHealth(Struct):
-    """Looks at the other files of a team; at the ledger only when it changed."""
+    """Looks at the other files of a team; at the trail only when it changed."""
 
     disk: Disk
     layout: Layout
     copies: ConflictedCopies
-    ledger: tuple[object, list[Problem]] = (None, [])
+    of_trail: tuple[object, list[Problem]] = (None, [])
     locks: str | None = None
 
     def problems(self, queue: QueueFile | None, lock_text: bytes) -> list[Problem]:
@@ -382,7 +382,7 @@ class FolderHealth(Struct):
         found = _loose(self.layout, queue)
         looks = (
             (self._leftovers, self.layout.folder),
-            (lambda: self._of_ledger(lock_text), self.layout.audit),
+            (lambda: self._problems_of_trail(lock_text), self.layout.audit),
             (lambda: self.copies.problems(queue), self.layout.folder),
         )
         for look, path in looks:
@@ -440,17 +440,17 @@ class FolderHealth(Struct):
             found.append(Problem("DROP_REJECTED", "warning", place, f"{place} was not taken in", hint))
         return found
 
-    def _of_ledger(self, lock_text: bytes) -> list[Problem]:
-        """Healings among the ledger's last lines, and whether it is still there as far as it was written."""
+    def _problems_of_trail(self, lock_text: bytes) -> list[Problem]:
+        """Healings among the trail's last lines, and whether it is still there as far as it was written."""
         found = self.disk.stat(self.layout.audit)
         key = found.mark if found else None, lock_text
-        if found is None or self.ledger[0] != key:
-            log = AuditLog(self.disk, self.layout.audit)
-            lines = log.last(_RECENT)
-            lost = audit_problem(self.disk, self.layout, parse_released(lock_text), log.tip().seq)
+        if found is None or self.of_trail[0] != key:
+            trail = AuditTrail(self.disk, self.layout.audit)
+            lines = trail.last(_RECENT)
+            lost = audit_problem(self.disk, self.layout, parse_released(lock_text), trail.tip().seq)
             told = [_healing(line) for line in lines if line.action in _HEALING]
-            self.ledger = key, [lost, *told] if lost is not None else told
-        return self.ledger[1]
+            self.of_trail = key, [lost, *told] if lost is not None else told
+        return self.of_trail[1]
 
 
 def _healing(line: Line) -> Problem:
@@ -483,7 +483,7 @@ def _loose(layout: Layout, queue: QueueFile | None) -> list[Problem]:
 _WHO = "another program"
 _ASKED = 50
 """For how many missing messages the archives are searched."""
-_HEAL = "The next write puts back what the ledger (audit.jsonl) knows; 'team-console check --heal' does it now."
+_HEAL = "The next write puts back what the audit trail (audit.jsonl) knows; 'team-console check --heal' does it now."
 _WORDS = {
     HEALED_LOST: "took {} out of the queue",
     HEALED_CUT: "cut {} short",
@@ -497,8 +497,8 @@ class Loss(Struct, frozen=True):
 
     Attributes:
         problem: How to tell it.
-        missing: Ids of messages that the ledger says are in the queue, and that are not.
-        changed: Messages that say something else than the ledger has of them, told one by one.
+        missing: Ids of messages that the trail says are in the queue, and that are not.
+        changed: Messages that say something else than the trail has of them, told one by one.
     """
 
     problem: Problem
@@ -507,7 +507,7 @@ class Loss(Struct, frozen=True):
 
 
 class Losses:
-    """Compares a queue that somebody else wrote with the ledger, once for each such queue; takes no lock."""
+    """Compares a queue that somebody else wrote with the trail, once for each such queue; takes no lock."""
 
     def __init__(self, disk: Disk, layout: Layout) -> None:
         self._disk = disk
@@ -552,8 +552,8 @@ class Losses:
             self._archives.forget()
 
     def _expected(self, now: QueueFile, ours: QueueFile | None, released: Released | None) -> HeldMessages | None:
-        """Return the content of the queue by our own ledger; None without one, or when the queue is as we left it."""
-        line = AuditLog(self._disk, self._layout.audit).tip().line
+        """Return the content of the queue by our own trail; None without one, or when the queue is as we left it."""
+        line = AuditTrail(self._disk, self._layout.audit).tip().line
         if line is None or (released is None and now.mark in (line.queue, line.base)):
             return None
         trusted = released.queue if released is not None else None
@@ -563,7 +563,7 @@ class Losses:
 
 
 def _loss(expected: HeldMessages, now: QueueFile, layout: Layout, archives: Archives) -> Loss:
-    """Read messages are in an archive; of the others that are gone, some may be too when the ledger is damaged."""
+    """Read messages are in an archive; of the others that are gone, some may be too when the trail is damaged."""
     asked: set[str] = set()
 
     def is_done(message: Message) -> bool:
@@ -585,10 +585,10 @@ def _loss(expected: HeldMessages, now: QueueFile, layout: Layout, archives: Arch
 
 def _uncompared(layout: Layout) -> Problem:
     text = "the queue was last written by another program"
-    hint = "It cannot be compared with the ledger (audit.jsonl), so it is not known whether messages are missing."
+    hint = "It cannot be compared with the audit trail (audit.jsonl), so it is not known whether messages are missing."
     return Problem(FOREIGN_WRITE, "notice", str(layout.queue), text, hint)
 
 
 def _harmless(layout: Layout) -> Problem:
-    text = f"{_WHO} wrote the queue last; nothing is missing by the ledger (audit.jsonl)"
+    text = f"{_WHO} wrote the queue last; nothing is missing by the audit trail (audit.jsonl)"
     return Problem("UNLOCKED_WRITE", "notice", str(layout.queue), text, "The next write takes over what it added.")

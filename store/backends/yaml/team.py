@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.presence_folder import PresentInFolder
-from team_console.store.backends.yaml.audit_log import AuditLog
+from team_console.store.backends.yaml.audit_trail import AuditTrail
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import (
     Layout,
@@ -52,7 +52,7 @@ _REFERENCE = r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?"
 
 
 class SettingsFile(Struct, frozen=True):
-    """The settings file of a YAML team, and what the ledger has of it: see `StoredSettings`."""
+    """The settings file of a YAML team, and what the trail has of it: see `StoredSettings`."""
 
     disk: Disk
     layout: Layout
@@ -72,7 +72,7 @@ class SettingsFile(Struct, frozen=True):
         return settings_bytes(self.layout.config)
 
     def understand(self, text: bytes, *, on_record: bool = False) -> TeamConfig:
-        """See `StoredSettings.understand`. Commands out of the ledger are run for whoever alone can write that."""
+        """See `StoredSettings.understand`. Commands out of the trail are run for whoever alone can write that."""
         # guard: settings-from-trusted-audit-only
         return with_trust(
             parse_settings(text, self.layout.config), self.layout.audit if on_record else self.layout.config
@@ -81,13 +81,13 @@ class SettingsFile(Struct, frozen=True):
     def digest_on_record(self) -> str:
         """See `StoredSettings.digest_on_record`."""
         with suppress(OSError):
-            return str(AuditLog(self.disk, self.layout.audit).tip().settings.get("sha256", ""))
+            return str(AuditTrail(self.disk, self.layout.audit).tip().settings.get("sha256", ""))
         return ""
 
     def text_on_record(self) -> bytes | None:
         """See `StoredSettings.text_on_record`."""
         with suppress(OSError):
-            return AuditLog(self.disk, self.layout.audit).settings()
+            return AuditTrail(self.disk, self.layout.audit).settings()
         return None
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from team_console.store.backends.yaml.audit_log import AuditLog
+from team_console.store.backends.yaml.audit_trail import AuditTrail
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.healing import replay
 from team_console.store.backends.yaml.integrity import past_problems
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import parse_released, read_text
-from team_console.store.backends.yaml.trail import FileReader
+from team_console.store.backends.yaml.trail_follower import TrailFileFollower
 
 from tests.equipment.teams import make_message
 
@@ -43,7 +43,7 @@ def read_state(disk: Disk, root: Path) -> State:
 
 
 def check_files(disk: Disk, root: Path) -> None:
-    """No litter, a whole ledger that tells the same story as the queue, and a lock that was left clean.
+    """No litter, a whole trail that tells the same story as the queue, and a lock that was left clean.
 
     Raises:
         Broken: Naming the promise.
@@ -54,12 +54,12 @@ def check_files(disk: Disk, root: Path) -> None:
     live = [(str(message["message_id"]), str(message["status"])) for message in messages_in(disk, root / _QUEUE)]
     if len(live) != len(dict(live)):
         raise Broken(f"a message is there twice: {live}")
-    if not all(line.intact for line in FileReader(disk, root / "audit.jsonl").last(1000)):
-        raise Broken("the chain of the ledger is broken")
-    held, _ = replay(AuditLog(disk, root / "audit.jsonl").lines())
+    if not all(line.intact for line in TrailFileFollower(disk, root / "audit.jsonl").last(1000)):
+        raise Broken("the chain of the trail is broken")
+    held, _ = replay(AuditTrail(disk, root / "audit.jsonl").lines())
     told = {message.message_id: message.status for message in held.values()}
     if told != dict(live):
-        raise Broken(f"the ledger says {told}, the queue {dict(live)}")
+        raise Broken(f"the trail says {told}, the queue {dict(live)}")
     if parse_released(read_text(disk, root / f"{_QUEUE}.lock")) is None:
         raise Broken("the lock was not left clean")
 

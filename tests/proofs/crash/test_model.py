@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from team_console.store.backends.yaml.audit_log import AuditLog, Tip
+from team_console.store.backends.yaml.audit_trail import AuditTrail, Tip
 from team_console.store.backends.yaml.disk import Disk, PartialAppendError, Stat
 from team_console.store.backends.yaml.entry import emit
 from team_console.store.backends.yaml.queue import QueueText
@@ -166,7 +166,7 @@ ONE, TWO = make_message(1).message_id, make_message(2).message_id
 
 
 def _killed_before_the_swap(act: Callable[[YamlTeam], object]) -> SimDisk:
-    """A disk with two messages on which `act` was killed once its ledger line was durable."""
+    """A disk with two messages on which `act` was killed once its trail line was durable."""
     disk = SimDisk()
     send(1, 2)(open_team(disk))
     disk.fault_from(1, lambda first, name: PowerCut() if name == "exchange" else None)
@@ -195,7 +195,7 @@ def test_a_completion_of_which_nobody_can_tell_whether_it_is_on_record_is_an_err
         raise PartialAppendError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(AuditLog, "append", breaks)
+        patch.setattr(AuditTrail, "append", breaks)
         with pytest.raises(TeamError, match="the outcome is unknown") as told:
             receive(open_team(disk))
     assert told.value.code is Code.STORE_FAILED

@@ -27,7 +27,7 @@ _JSON = msgspec.json.Decoder()
 
 
 class TrailLine(Struct, frozen=True):
-    """One line of a trail, in the words of `audit.jsonl`.
+    """What is read of one line of an audit trail, in the words of `audit.jsonl`.
 
     Attributes:
         also: Further (action, facts) of the same transaction.
@@ -51,7 +51,7 @@ class TrailLine(Struct, frozen=True):
     prev: str = ""
 
 
-class AuditReader:
+class TrailReader:
     """Follow one trail: take each of its lines once, in order.
 
     Attributes:

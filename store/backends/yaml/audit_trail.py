@@ -1,6 +1,6 @@
-"""The audit trail that is also the write-ahead ledger: one hash-chained JSON line per transaction in `audit.jsonl`.
+"""Write the audit trail of a YAML team, and find its end: one hash-chained JSON line per transaction in `audit.jsonl`.
 
-A transaction is committed once its line is durable. A line holds enough to do the transaction again.
+A transaction is committed once its line is durable. A line holds enough for recovery to do the transaction again.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Line(Struct, frozen=True):
 
     @property
     def is_note(self) -> bool:
-        """Whether it changes no file but the ledger."""
+        """Whether it changes no file but the trail."""
         return not any(getattr(self, name) for name in DONE_IN_ORDER)
 
     def encode(self, prev: str, key: bytes = b"") -> bytes:
@@ -146,8 +146,8 @@ class Tip(Struct, frozen=True):
         return {"sha256": known.get("sha256"), "at": self.start} if "text" in known else known
 
 
-class AuditLog(Struct):
-    """Reads and extends one `audit.jsonl`; what it adds is sealed with the team's `key`, where there is one."""
+class AuditTrail(Struct):
+    """Extends one `audit.jsonl`, and reads its last lines; what it adds is sealed with the team's `key`, if any."""
 
     disk: Disk
     path: Path
@@ -220,7 +220,7 @@ class AuditLog(Struct):
 
 
 def whole_lines(disk: Disk, path: Path, start: int, *, block: int = _BLOCK) -> Iterator[bytes]:
-    """Yield the whole lines of a ledger from byte `start` on, in pieces of at best `block` bytes.
+    """Yield the whole lines of a trail from byte `start` on, in pieces of at best `block` bytes.
 
     Ends before what is no line within the bytes that can be read at once: a torn end, or something else's content.
     """

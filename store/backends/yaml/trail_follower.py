@@ -1,4 +1,4 @@
-"""The audit trail of a YAML team as it is followed: `audit.jsonl` read without a lock, only what was appended."""
+"""Follow the audit trail of a YAML team: read what was appended to `audit.jsonl`, without a lock."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import threading
 from pathlib import Path
 
 import msgspec
-from team_console.store.backends.audit_log import AuditReader, TrailLine
-from team_console.store.backends.yaml.audit_log import decoded_line, whole_lines
+from team_console.store.backends.trail_reader import TrailLine, TrailReader
+from team_console.store.backends.yaml.audit_trail import decoded_line, whole_lines
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import is_closed
 from team_console.store.contract.team import AuditLine, LineSeal, judged
@@ -34,8 +34,8 @@ _SEEN = 256
 """Bytes before the place reached that must still be what they were; a line holds the hash of the one before."""
 
 
-class FileReader:
-    """Follow one `audit.jsonl` without a lock, reading only what was appended; safe to use from several threads.
+class TrailFileFollower:
+    """Follows one `audit.jsonl`; safe to use from several threads.
 
     Args:
         word: Only lines with this word in them are understood, and the first one with a seal; all without it.
@@ -46,7 +46,7 @@ class FileReader:
         self._path = path
         self._word = word
         self._guard = threading.Lock()
-        self._trail = AuditReader()
+        self._trail = TrailReader()
         self._ino = self._reached = 0
         self._seen = self._digest = b""
         self.is_private = False
