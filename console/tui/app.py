@@ -190,6 +190,14 @@ class ConsoleApp(ContainedApp[int]):
         if self.return_code is None and self.main.form is not None:
             self.main.form.keep()
 
+    def stopping(self) -> None:
+        """Let no agent count on a human whose console stands still."""
+        self.presence.pause()
+
+    def going_on(self) -> None:
+        """Let agents count on the human again."""
+        self.presence.resume()
+
     def write_decided(self) -> list[str]:
         """See `ContainedApp.write_decided`; drafts are written, too."""
         lost = self.main.pending_decisions.flush()

@@ -13,6 +13,9 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.names import USER
 from team_console.store.service.waiting import announce_presence
 
+_LONGEST_LEAVE = 1.0
+"""Seconds for which a process that is to stop waits until that is announced, as where a server is away."""
+
 
 class SeatPresence:
     """Announces a human while the block runs and the readings of the team say that the human can answer agents.
@@ -27,7 +30,7 @@ class SeatPresence:
     def __init__(self, team: Team, me: str, *, read_only: bool) -> None:
         self._team, self._me, self._read_only = team, me, read_only
         self.may_answer = False
-        self._is_open = self._is_announced = False
+        self._is_open = self._is_announced = self._is_paused = False
         self._announced, self._turn = ExitStack(), Lock()
 
     def __enter__(self) -> Self:
@@ -51,7 +54,23 @@ class SeatPresence:
         may_answer = self._can_answer(reading.snapshot.config.lead, reading.obstacle)
         if may_answer != self.may_answer:
             self.may_answer = may_answer
-            Thread(target=self._keep, name="presence of the seat", daemon=True).start()
+            self._begin_to_keep()
+
+    def pause(self) -> None:
+        """Take it back before the process is stopped: a file that it keeps locked would count for ever."""
+        # guard: stopped-console-answers-nobody
+        self._is_paused = True
+        self._begin_to_keep().join(_LONGEST_LEAVE)
+
+    def resume(self) -> None:
+        """Announce the human again once the process goes on."""
+        self._is_paused = False
+        self._begin_to_keep()
+
+    def _begin_to_keep(self) -> Thread:
+        keeping = Thread(target=self._keep, name="presence of the seat", daemon=True)
+        keeping.start()
+        return keeping
 
     def _can_answer(self, lead: str, obstacle: str) -> bool:
         return not (self._read_only or obstacle) and self._me in (USER, lead)
@@ -59,7 +78,7 @@ class SeatPresence:
     def _keep(self) -> None:
         """Be announced, or not any more, as it is wanted by now."""
         with self._turn:
-            is_wanted = self._is_open and self.may_answer
+            is_wanted = self._is_open and self.may_answer and not self._is_paused
             if is_wanted and not self._is_announced:
                 self._announced.enter_context(announce_presence(self._team))
             elif self._is_announced and not is_wanted:

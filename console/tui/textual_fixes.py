@@ -123,6 +123,7 @@ _LAST_ANSWER = 0.2
 class MendedDriver(LinuxDriver):
     """The driver of a terminal, with its faults mended; it tells when the terminal holds a frame."""
 
+    _app: MendedApp[Any]
     _has_terminal = False
     _stop: asyncio.Handle | None = None
 
@@ -207,10 +208,12 @@ class MendedDriver(LinuxDriver):
             if self._auto_restart:  # else an editor has the terminal: nothing is written, and the loop waits for it
                 self._stop = loop.call_soon_threadsafe(self._step_aside)
                 return
+        self._app.stopping()
         super()._sigtstp_application(*arguments)
 
     def _step_aside(self) -> None:
         self._app._suspend_signal()  # Textual tells of its own key alone, and not of a stop from outside
+        self._app.stopping()
         super()._sigtstp_application()
 
     def _sigcont_application(self, *arguments: Any) -> None:
@@ -218,6 +221,7 @@ class MendedDriver(LinuxDriver):
         # would read the terminal with two threads.
         if self._stop is not None:
             self._stop.cancel()  # it goes on before it was stopped
+        self._app.going_on()
         if self._must_signal_resume:
             super()._sigcont_application(*arguments)
         elif self._has_terminal:
@@ -301,6 +305,12 @@ class MendedApp(App[ReturnT]):
 
     def displayed(self) -> None:
         """Hear that the screen was painted."""
+
+    def stopping(self) -> None:
+        """Hear that the process stands still from now on, as after ctrl+z."""
+
+    def going_on(self) -> None:
+        """Hear that it goes on."""
 
     def fail(self, error: Exception) -> None:
         """Take an exception that nobody expected."""

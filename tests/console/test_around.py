@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from team_console.console.tui import key_actions
+from team_console.store.backends.open import open_team
+from team_console.store.service.waiting import human_present
 from team_console.widgets import disturbances
 from team_console.widgets.bars import Head, KeyBar
 from team_console.widgets.row_list import RowList
@@ -92,9 +95,10 @@ def _last_line(terminal: Terminal, lines: int) -> str:
 def test_a_console_that_was_stopped_goes_on_with_the_terminal_it_has(tmp_path: Path, by_key: bool) -> None:
     """Its own key gives the terminal back to the shell first; whoever stops it from outside leaves it no time."""
     showcase.build(tmp_path)
-    with console(tmp_path) as terminal:
+    with console(tmp_path) as terminal, closing(open_team(str(tmp_path), read_only=True)) as team:
         terminal.wait_for("Escalation", "●")
         for times in (2, 3):
+            terminal.wait_until(lambda: human_present(team), "a human who is counted on")
             if by_key:
                 terminal.send(b"\x1a")
             else:
@@ -102,6 +106,7 @@ def test_a_console_that_was_stopped_goes_on_with_the_terminal_it_has(tmp_path: P
             terminal.wait_until(lambda: _stopped(terminal.pid), "a stopped process")
             terminal.settle()  # what it wrote last may still be on its way
             assert not by_key or _count(terminal, "l") == _count(terminal, "h"), "the shell's screen"
+            assert human_present(team) is not by_key
             os.kill(terminal.pid, signal.SIGCONT)
             terminal.wait_until(lambda times=times: _is_drawn(terminal, times), "the picture again")  # type: ignore[misc]
         terminal.send("3")

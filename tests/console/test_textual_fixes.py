@@ -41,16 +41,16 @@ def test_a_line_that_another_widget_begins_over_is_cut_between_characters(one: s
 async def test_a_stop_waits_until_what_is_under_way_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where an editor has the terminal nothing is under way; else what waits is written first."""
     done: list[str] = []
-    app = SimpleNamespace(_suspend_signal=lambda: done.append("written"))
+    app = SimpleNamespace(_suspend_signal=lambda: done.append("written"), stopping=lambda: done.append("away"))
     monkeypatch.setattr(LinuxDriver, "_sigtstp_application", lambda driver, *_: done.append("stopped"))
-    for restarts, at_once in ((True, []), (False, ["stopped"])):
+    for restarts, at_once in ((True, []), (False, ["away", "stopped"])):
         done.clear()
         driver = MendedDriver.__new__(MendedDriver)
         driver._app, driver._auto_restart = app, restarts  # type: ignore[assignment]
         driver._sigtstp_application()
         assert done == at_once
         await asyncio.sleep(0)
-        assert done == (["written", "stopped"] if restarts else ["stopped"])
+        assert done == (["written"] if restarts else []) + ["away", "stopped"]
 
 
 @pytest.mark.anyio

@@ -11,7 +11,7 @@ A line is one of these; `$NAME` in it stands for what was kept:
   $FOLDER, `editor OLD NEW` says what the human's editor replaces (without words it fails), `config TEXT` writes the
   human's own settings, from `keep-trail` on the team knows what it wrote, and `undeclared` is a team without a roster.
 - `open` opens the console, at most `open 80x24 as NAME read-only`; another `open` closes it first. `leave` closes it
-  as a human does, and `step-aside` is what an editor or ctrl+z does to it.
+  as a human does, `step-aside` is what an editor or ctrl+z does to it, and ctrl+z `stop`, until `go-on`.
 - `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `paste WORDS`, `together KEY ...` for keys
   that arrive at once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
 - `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the
@@ -195,6 +195,10 @@ class ConsoleScript:
             self.left = desk.app.write_decided()
         elif verb == "step-aside":
             desk.app._suspend_signal()
+        elif verb == "stop":
+            desk.app.stopping()
+        elif verb == "go-on":
+            desk.app.going_on()
         elif verb == "cut":
             waiting = desk.app.main.pending_decisions._waiting
             whole, part = int(words[0]), int(words[1]) if words[1:] else 0
