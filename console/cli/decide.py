@@ -8,8 +8,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from team_console.console.cli.call import Call, UsageError, content, file_text
+from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.chosen import Answers, answers_from, words_for
+from team_console.console.cli.input import content, file_text
 from team_console.console.cli.main import DAY, REQUEST, arg, flag, seconds, verb
 from team_console.console.cli.printing import describe, print_list, whole_content
 from team_console.store.contract.transaction import ChangedError

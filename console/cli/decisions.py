@@ -1,4 +1,4 @@
-"""The verbs `decisions`, `evidence` and `digest`: what was decided, what proves it, and what happened since a time."""
+"""The verbs `decisions` and `evidence`: what was decided, and what proves it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from team_console.console.cli.main import REQUEST, arg, flag, verb
 from team_console.console.cli.printing import (
     Cells,
     age_words,
-    doubts,
     print_csv,
     print_list,
     print_table,
 )
 from team_console.store.model.clock import local_time
-from team_console.store.model.safe import counted
 from team_console.store.protocol.verdicts import NOT_ON_RECORD, TrustMark
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
@@ -28,12 +26,7 @@ from team_console.store.views.decisions import (
     markdown,
     proofs,
 )
-from team_console.store.views.digest import DigestGroup, digest_json, digest_of_team, group_head, happening_line
 from team_console.store.views.rows import as_json
-from team_console.store.views.search import moment_of
-from team_console.store.views.status import (
-    view_of_team,
-)
 from team_console.store.views.verdicts import verdict_of
 
 if TYPE_CHECKING:
@@ -154,49 +147,3 @@ def _evidence_show(call: Call, proof: VerdictProof) -> None:
     call.write(f"\nsignature:\n{proof.signature}")
     call.say("", "allowed_signers:", *proof.allowed_signers)
     call.write(f"\nto check it:\n{proof.command}\n")
-
-
-_LONGEST_WAITS = 3
-"""Agents that waited longest for a human, of whom `digest` says how long."""
-
-# `digest`: what happened since a moment, by kind.
-
-
-@verb(
-    arg(
-        "--since",
-        "2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d (default: 12h)",
-        metavar="TIME",
-        default="12h",
-    )
-)
-def do_digest(call: Call) -> None:
-    """Show what happened since a time: what was asked, decided (and by whom), withdrawn, answered elsewhere, done,
-    failed and written, who stopped or declined to, and what waits now. Times are local.
-
-    Examples:
-      team-console digest --since 2h"""
-    since = moment_of(call.options.since, call.team.clock(), named="--since")
-    snapshot = call.snapshot()
-    found = digest_of_team(call.team, view_of_team(call.team, snapshot, me=call.looker(snapshot)), since)
-    if call.as_json:
-        print_list(call, digest_json(found), snapshot)
-        return
-    call.say(f"since {local_time(found.since, 'minutes')}: {counted(len(found.happened), 'thing')} happened")
-    for group in DigestGroup:
-        items = found.of(group)
-        if items:
-            call.say(f"{group_head(group, len(items))}:")
-        for item in items:
-            at = local_time(item.at, "minutes")[5:] if item.at is not None else "           "
-            call.say(f"  {at}  {happening_line(item)}")
-    if found.waiting:
-        call.say(f"waiting for you now: {counted(found.waiting, 'thing')}; team-console status lists them")
-    longest = sorted((name for name in found.blocked if name), key=lambda name: -found.blocked[name].total)
-    if longest:
-        most = ", ".join(f"{name} {age_words(found.blocked[name].total)}" for name in longest[:_LONGEST_WAITS])
-        middle = found.blocked[""].median
-        usual = f", {age_words(middle)} in the median" if middle is not None else ""
-        call.say(f"agents waited for a human {age_words(found.blocked[''].total)} in all{usual}: {most}")
-    call.say(f"not known: {'; '.join(found.unknown)}")
-    call.warn(doubts(call, snapshot))

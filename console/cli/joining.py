@@ -13,8 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
-from team_console.console.cli.call import Call, UsageError, columns, is_terminal
+from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.main import arg, flag, verb
+from team_console.console.cli.output import columns, is_terminal
 from team_console.console.cli.printing import ASK_HELP, parse_rules
 from team_console.console.cli.team import make_team
 from team_console.console.clients.client import Running
@@ -236,7 +237,7 @@ def do_leave(call: Call) -> None:
 
 
 def _finish(call: Call, done: Joined, made: Sequence[str] = ()) -> None:
-    """Print what was joined or left; return the exit status.
+    """Print what was joined or left.
 
     Args:
         made: What is to be said of a team that was made for it.

@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 from team_console import __version__
-from team_console.console.cli.call import Call, OutputLost, UsageError, columns
+from team_console.console.cli.call import Call, UsageError
+from team_console.console.cli.output import OutputLost, columns
 from team_console.console.command_words import split
 from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.names import nearest
@@ -168,6 +169,8 @@ _GROUPS = {
     ("Look", "decisions"): {
         "decisions": "list the decisions: who decided what, and what proves it",
         "evidence": "print what a human signed for a request, and the command that checks it",
+    },
+    ("Look", "digest"): {
         "digest": "show what happened since a time: decided, done, failed, waiting",
     },
     ("Look", "watching"): {
@@ -185,6 +188,8 @@ _GROUPS = {
         "redirect": "send undelivered messages to another agent",
         "discard": "move dead letters from the queue to the history",
         "recall": "take back messages that nobody has received yet",
+    },
+    ("Deliver", "clear"): {
         "clear": "archive old finished messages and remove them from the queue",
     },
     ("The program itself", "tools"): {
@@ -288,7 +293,7 @@ def _unexpected(error: Exception, out: Call) -> int:
 
     if os.environ.get("TEAM_CONSOLE_DEBUG"):
         traceback.print_exc(file=sys.stderr)
-    out.broken(refusal(error, where="the command line"))
+    out.report_defect(refusal(error, where="the command line"))
     return 1
 
 

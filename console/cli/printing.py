@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from team_console.console.cli.call import Call, UsageError, columns, is_terminal
+from team_console.console.cli.call import Call, UsageError
+from team_console.console.cli.output import columns, is_terminal
 from team_console.store.contract.team import Snapshot, Team, attached_content
 from team_console.store.model.clock import in_units, is_within
 from team_console.store.model.errors import Problem, TeamError

@@ -8,8 +8,9 @@ from typing import Any
 
 from msgspec import to_builtins
 from msgspec.structs import asdict, replace
-from team_console.console.cli.call import Call, columns, is_terminal
+from team_console.console.cli.call import Call
 from team_console.console.cli.main import arg, flag, verb
+from team_console.console.cli.output import columns, is_terminal
 from team_console.console.cli.printing import doubts, whole_content
 from team_console.store.contract.team import KEPT_PRIVATE, Snapshot
 from team_console.store.model.errors import Code, TeamError

@@ -7,8 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
-from team_console.console.cli.call import Call, UsageError, content, is_terminal, split_names, unknown_kind_warning
+from team_console.console.cli.call import Call, UsageError, split_names, unknown_kind_warning
+from team_console.console.cli.input import content
 from team_console.console.cli.main import agent, arg, flag, seconds, verb
+from team_console.console.cli.output import is_terminal
 from team_console.store.contract.team import COUNTED
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, value_words

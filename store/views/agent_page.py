@@ -59,6 +59,6 @@ def agent_page(view: View, name: str) -> AgentPage | None:
         told=view.inboxes.get(name, ()),
         said=newest_first(said, when_created),
         verdicts=tuple((state, ended[state]) for state in RequestState if ended[state]),
-        blocked=blocked_times(own, view.now)[0].get(name),
+        blocked=blocked_times(own, view.now).agents.get(name),
         ran=next((why.calls for why in told if why.calls), ()),
     )

@@ -27,11 +27,20 @@ class Blocked(Struct, frozen=True):
     requests: int
 
 
-def blocked_times(
-    rows: Iterable[RequestRow], now: datetime, *, since: datetime | None = None
-) -> tuple[Mapping[str, Blocked], Blocked]:
-    """Return each agent that asked a human -> how long it waited; and the same of all, waits at one time counted for
-    each.
+class BlockedTimes(Struct, frozen=True):
+    """How long agents waited for a human.
+
+    Attributes:
+        team: All of them together; waits at one time are counted for each agent.
+        agents: By name, each agent that asked.
+    """
+
+    team: Blocked
+    agents: Mapping[str, Blocked]
+
+
+def blocked_times(rows: Iterable[RequestRow], now: datetime, *, since: datetime | None = None) -> BlockedTimes:
+    """Return how long the agents of these requests waited for a human.
 
     Args:
         since: Count only from this moment on; None for all that the rows know.
@@ -44,9 +53,9 @@ def blocked_times(
         start = row.asked_at if since is None else max(since, row.asked_at)
         if end is not None and end >= start:
             waits.setdefault(row.asker, []).append((start, end, row.is_open))
-    of = {name: _blocked(own, now, _covered(own)) for name, own in waits.items()}
+    agents = {name: _blocked(own, now, _covered(own)) for name, own in waits.items()}
     every = [wait for own in waits.values() for wait in own]
-    return of, _blocked(every, now, sum(blocked.total for blocked in of.values()))
+    return BlockedTimes(_blocked(every, now, sum(blocked.total for blocked in agents.values())), agents)
 
 
 def _blocked(waits: list[tuple[datetime, datetime, bool]], now: datetime, total: float) -> Blocked:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
 from itertools import chain
-from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
@@ -18,7 +17,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import report_of
 from team_console.store.protocol.parsing import BATCH_REPORT, COMPLETE, EARLIEST, parse_message
 from team_console.store.protocol.titles import message_title
-from team_console.store.views.blocked import Blocked, blocked_times
+from team_console.store.views.blocked import BlockedTimes, blocked_times
 from team_console.store.views.history import history
 from team_console.store.views.needs import to_do
 from team_console.store.views.rows import RequestRow, RequestState, StoryState, View, as_json
@@ -75,15 +74,15 @@ class Digest(Struct, frozen=True):
         happened: By group, the oldest first within each.
         waiting: How many things wait for the reader at the end of the span.
         unknown: What it cannot tell, as sentences.
-        blocked: Each agent that asked -> how long it waited for a human in that span; the team under an empty name.
+        blocked: How long agents waited for a human in that span.
     """
 
     since: datetime
     until: datetime
-    happened: tuple[Happening, ...] = ()
-    waiting: int = 0
-    unknown: tuple[str, ...] = UNKNOWN
-    blocked: Mapping[str, Blocked] = MappingProxyType({})
+    happened: tuple[Happening, ...]
+    waiting: int
+    unknown: tuple[str, ...]
+    blocked: BlockedTimes
 
     def of(self, group: DigestGroup) -> tuple[Happening, ...]:
         """Return the happened of one group."""
@@ -106,9 +105,8 @@ def digest_since(view: View, messages: Iterable[Message], since: datetime, *, pr
     found = [item for item in all_known if item.at is not None and item.at > since]
     order = tuple(DigestGroup)
     found.sort(key=lambda item: (order.index(item.group), item.at or EARLIEST))
-    agents, team = blocked_times(view.requests, view.now, since=since)
-    waiting = to_do(view.attention)
-    return Digest(since, view.now, tuple(found), waiting, (*problems, *UNKNOWN), {**agents, "": team})
+    blocked = blocked_times(view.requests, view.now, since=since)
+    return Digest(since, view.now, tuple(found), to_do(view.attention), (*problems, *UNKNOWN), blocked)
 
 
 def digest_of_team(team: Team, view: View, since: datetime) -> Digest:
@@ -174,9 +172,7 @@ def _undelivered(view: View) -> Iterator[Happening]:
 
 def digest_json(found: Digest) -> dict[str, Any]:
     """Return the digest as the verb prints it."""
-    said, agents = as_json(found, "what", "who", "ref"), dict(found.blocked)
-    blocked = {"team": as_json(agents.pop("")), "agents": as_json(agents)}
-    return {**said, "count": len(found.happened), "blocked": blocked}
+    return {**as_json(found, "what", "who", "ref"), "count": len(found.happened)}
 
 
 _HEADS = {

@@ -314,7 +314,6 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
     this moment.
     """
     snapshot, truth = view.snapshot, assess(view.snapshot, view.now)
-    blocked, team_blocked = blocked_times(view.requests, view.now)
     return {
         "team": snapshot.config.name,
         "location": team.location,
@@ -332,7 +331,7 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
         "lock": asdict(truth.holder) if truth.holder else None,
         "reasons": as_json(truth.reasons, "text", "hint"),
         "dropped": len(snapshot.dropped),
-        "blocked": {"team": as_json(team_blocked), "agents": as_json(blocked)},
+        "blocked": as_json(blocked_times(view.requests, view.now)),
         "needs": [need_json(item, view.now) for item in view.attention] if snapshot.is_known else None,
     }
 

@@ -110,11 +110,12 @@ def test_the_name_of_a_tool_does_not_hide_its_input() -> None:
 def test_blocked_time_counts_what_overlaps_once_for_its_agent() -> None:
     rows = [asked(1, "Bash", {"command": "x"}, after=10), asked(2, "Bash", {"command": "y"}, after=15)]
     rows.append(asked(3, "Bash", {"command": "z"}, after=100, agent="a2"))
-    of, team = blocked_times(rows, START + timedelta(seconds=500))
+    blocked = blocked_times(rows, START + timedelta(seconds=500))
+    of, team = blocked.agents, blocked.team
     assert (of["a1"].total, of["a1"].median, of["a1"].now, of["a1"].requests) == (15.0, 10.0, None, 2)
     assert (team.total, team.requests) == (25.0, 3)
-    of, _ = blocked_times(rows, START + timedelta(seconds=500), since=START + timedelta(seconds=20))
-    assert of["a1"].total == 5.0
+    late = blocked_times(rows, START + timedelta(seconds=500), since=START + timedelta(seconds=20))
+    assert late.agents["a1"].total == 5.0
 
 
 @cases
