@@ -8,7 +8,6 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -84,7 +83,7 @@ def do_join(call: Call) -> int:
     if not os.path.isdir(folder):
         why = unseen(folder) or "there is no such folder"
         raise UsageError(f"--in {folder}: {why}", "Name the project's folder.")
-    with one_join_at_a_time() if write else nullcontext():
+    with one_join_at_a_time(write=write):
         if not _has_team(call, folder):
             if options.client is None:
                 hint = f"For example: team-console join {shlex.quote(options.name)} --for claude, which makes one."
@@ -190,7 +189,7 @@ def _join_all(call: Call, *, write: bool) -> int:
     if unknown:
         text = f"no session {unknown[0]} runs here"
         raise UsageError(text, "team-console join --all --print lists those that run.")
-    with one_join_at_a_time() if write else nullcontext():
+    with one_join_at_a_time(write=write):
         _finish(call, join_all(call.caller, sessions, chosen, write=write))
     return 0
 
@@ -229,7 +228,7 @@ def do_leave(call: Call) -> None:
     if options.every is (options.name is not None):
         raise UsageError("leave takes a NAME or --all", "For example: team-console leave helper")
     name = EACH if options.every else options.name
-    with one_join_at_a_time() if write else nullcontext():
+    with one_join_at_a_time(write=write):
         _finish(call, leave(call.caller, name, project=project, write=write))
 
 

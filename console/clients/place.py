@@ -119,17 +119,20 @@ def _read_receipt(file: str) -> JoinReceipt | None:
 
 
 @contextmanager
-def one_join_at_a_time() -> Iterator[None]:
-    """Let no other join or leave of this user change files in the block; where no lock can be kept, it runs without.
+def one_join_at_a_time(*, write: bool) -> Iterator[None]:
+    """Let no other join or leave of this user change files in the block; a block that writes nothing waits for none.
+
+    Where no lock can be kept, the block runs without.
 
     Two that begin at once would each not see what the other makes: one that fails then would take its team away.
     """
     with ExitStack() as held:
-        with suppress(OSError):
-            state_folder().mkdir(parents=True, exist_ok=True)
-            lock = held.enter_context(open(state_folder() / "join.lock", "a", encoding="utf-8"))
-            # guard: one-join-at-a-time
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        if write:
+            with suppress(OSError):
+                state_folder().mkdir(parents=True, exist_ok=True)
+                lock = held.enter_context(open(state_folder() / "join.lock", "a", encoding="utf-8"))
+                # guard: one-join-at-a-time
+                fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
