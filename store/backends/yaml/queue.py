@@ -18,7 +18,6 @@ from team_console.store.backends.yaml.audit_trail import DONE_IN_ORDER, Line, Re
 from team_console.store.backends.yaml.entry import (
     Entry,
     EntryText,
-    Node,
     Style,
     Values,
     as_object,
@@ -27,6 +26,7 @@ from team_console.store.backends.yaml.entry import (
     parse_record,
     patch,
 )
+from team_console.store.backends.yaml.nodes import Node
 from team_console.store.backends.yaml.own_form import Reach, TextError, same
 from team_console.store.contract.team import Progress
 from team_console.store.contract.transaction import Changes

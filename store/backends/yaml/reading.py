@@ -12,13 +12,11 @@ from team_console.store.backends.pieces import Cutter, Piece, PieceForm
 from team_console.store.backends.yaml.entry import (
     Entry,
     EntryText,
-    Node,
     Style,
     Values,
-    check_text,
-    compose,
     to_message,
 )
+from team_console.store.backends.yaml.nodes import Node, check_text, compose
 from team_console.store.backends.yaml.own_form import Reach, TextError
 from team_console.store.contract.team import Progress
 from team_console.store.model.message import DEPTH, Message
