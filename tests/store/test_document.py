@@ -126,6 +126,15 @@ def test_a_message_is_not_written_behind_an_open_quote_that_would_swallow_it() -
             text.edit(remove=[index])
 
 
+@pytest.mark.parametrize(
+    "calm", ["x: '2026-*2-24'", 'x: "[*a]"', "x: a *a", "x: |\n      *a\n      &b c", "x: 1 # *a", 'x: "\\ud83c *a"']
+)
+def test_an_entry_that_only_looks_as_if_it_took_a_value_stays_as_it_is(calm: str) -> None:
+    alike = "- message_id: N\n" + REST + f"  status: pending  # by hand\n  payload:\n    {calm}\n"
+    text = queue("- message_id: M\n" + REST + "  x-a: &a [1]\n", "- message_id: O\n" + REST + "  x-b: *a\n", alike)
+    assert text.edit(remove=[0]).data().endswith(alike.encode())
+
+
 # The corpus of other programs, and properties.
 
 

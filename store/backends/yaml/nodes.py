@@ -168,6 +168,18 @@ def compose(data: bytes, *, limit: int = DEPTH + 1) -> tuple[Node | None, str]:
         return compose(again, limit=limit)
 
 
+def has_alias(raw: bytes) -> bool:
+    """Return whether an entry names a value or takes one by name, `&a` or `*a` outside of texts; True if unclear."""
+    import yaml
+
+    scanner = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    names = (yaml.AnchorToken, yaml.AliasToken)
+    try:
+        return any(isinstance(token, names) for token in yaml.scan(_with_whole_characters(raw), scanner))
+    except (yaml.YAMLError, ValueError):
+        return True
+
+
 def check_text(data: bytes) -> None:
     """Refuse bytes that are not UTF-8.
 

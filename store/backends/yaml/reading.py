@@ -16,7 +16,7 @@ from team_console.store.backends.yaml.entry import (
     Values,
     to_message,
 )
-from team_console.store.backends.yaml.nodes import Node, check_text, compose
+from team_console.store.backends.yaml.nodes import Node, check_text, compose, has_alias
 from team_console.store.backends.yaml.own_form import Reach, TextError
 from team_console.store.contract.team import Progress
 from team_console.store.model.message import DEPTH, Message
@@ -139,7 +139,7 @@ def read_entries(
         return whole
     tied = [
         Entry(entry.raw, _same_object(known.get(entry.raw), other.outcome), tied=True)
-        if _SIGN.search(entry.raw)
+        if _SIGN.search(entry.raw) and has_alias(entry.raw)
         else entry
         for entry, other in zip(text.entries, whole.entries, strict=True)
     ]
