@@ -1,4 +1,4 @@
-"""Rules that can only be judged by knowing the team: who may send what to whom and who may answer (decisions D10, D17,
+"""Judge messages by what is known of their team: who may send what to whom and who may answer (decisions D10, D17,
 requirement 112), directions, roles, contacts, rosters, who may be ended.
 """
 
@@ -37,7 +37,7 @@ RESIDENTS = frozenset({SM, KR, DEBUGGER, E2E_LIVE})
 DIRECTED = frozenset({Family.SPRINT, Family.ROUTER})
 """Families whose kinds go from one sort of agent to another."""
 _ANYONE = frozenset({"Any", "Requester"})
-_CALLED = {"Residents": "a resident", "Slave": "a slave", "Temp": "a temporary agent"}
+_IN_WORDS = {"Residents": "a resident", "Slave": "a slave", "Temp": "a temporary agent"}
 
 _ROUTER_TYPES = frozenset({"orchestrator", "architect", "code_developer"})
 """Agent types of seed 003; an agent called `code-developer-2` is of the type `code_developer`."""
@@ -68,18 +68,24 @@ def classes_of(name: str, roles: Mapping[str, str], lead: str) -> frozenset[str]
     return RESIDENTS if role == "resident" else RESIDENTS | {SLAVE, TEMP}
 
 
-def departure(kind: MessageKind, sender: str, recipient: str, roles: Mapping[str, str], lead: str) -> str | None:
-    """Return what is wrong with the ends of a message of `kind`, as a sentence; None when nothing is known to be."""
+def wrong_direction(
+    kind: MessageKind, sender: str, recipient: str, roles: Mapping[str, str], lead: str
+) -> tuple[str, str] | None:
+    """Return what keeps a message of `kind` from going from `sender` to `recipient`; None when nothing is known to.
+
+    Returns:
+        The class that sender or recipient should have and has not, and what is wrong as a sentence.
+    """
     if kind.family not in DIRECTED:
         return None
     for wanted, name in zip(kind.direction.split(" -> "), (sender, recipient), strict=True):
-        if not _fits(wanted, name, roles, lead):
-            return f"{kind.name} goes {kind.direction}; {name} is not {_CALLED.get(wanted, f'the {wanted}')}"
+        if not _may_be(name, wanted, roles, lead):
+            return wanted, f"{kind.name} goes {kind.direction}; {name} is not {_IN_WORDS.get(wanted, f'the {wanted}')}"
     return None
 
 
 def direction_problems(message: Message, roles: Mapping[str, str], lead: str) -> tuple[Problem, ...]:
-    """Violations by a stored message of the direction of its kind, one per recipient concerned.
+    """Return where a stored message violates the direction of its kind, one problem per recipient concerned.
 
     Codes: `WRONG_DIRECTION`; `ROSTER_TO_NON_RESIDENT` for a roster that reaches anyone but a resident (180).
     """
@@ -88,15 +94,16 @@ def direction_problems(message: Message, roles: Mapping[str, str], lead: str) ->
     if kind.name == "AGENT_DESTROY_REQUEST" and read.body.get("agent_name") == message.sender:
         return ()  # in a later revision of the protocol an agent that is done asks for its own end
     for recipient in message.recipients:
-        text = departure(kind, message.sender, recipient, roles, lead)
-        if text is not None:
-            to_other = kind.direction.endswith("Residents") and text.endswith("a resident")
-            code = "ROSTER_TO_NON_RESIDENT" if to_other else "WRONG_DIRECTION"
+        wrong = wrong_direction(kind, message.sender, recipient, roles, lead)
+        if wrong is not None:
+            wanted, text = wrong
+            code = "ROSTER_TO_NON_RESIDENT" if wanted == "Residents" else "WRONG_DIRECTION"
             problems.append(Problem(code, "warning", f"{message.message_id} to", text, f"Ask {message.sender} why."))
     return tuple(problems)
 
 
-def _fits(wanted: str, name: str, roles: Mapping[str, str], lead: str) -> bool:
+def _may_be(name: str, wanted: str, roles: Mapping[str, str], lead: str) -> bool:
+    """Return whether `name` may be of the class or agent type that a direction names."""
     if wanted in _ANYONE:
         return True
     if name == ALL:
@@ -113,9 +120,10 @@ def _fits(wanted: str, name: str, roles: Mapping[str, str], lead: str) -> bool:
 def check_permission(
     config: TeamConfig, *, sender: str, recipient: str, type: str, is_answer: Callable[[], bool] = lambda: False
 ) -> None:
-    """Let the message pass, or refuse it; `type` is the kind's name, the carried one for sprint messages.
+    """Refuse a message that its sender may not send to this recipient.
 
     Args:
+        type: The name of its kind, of a sprint message the carried one.
         is_answer: Whether the recipient asked for it; whoever is asked may answer.
 
     Raises:
@@ -123,7 +131,9 @@ def check_permission(
             direction does not fit the configured roles.
     """
     kind = kind_of(type)
-    if config.lost and (kind.is_by_lead or type == "broadcast" or (sender == config.lead and type.isupper())):
+    # In capitals are the kinds of the sprint, those that only this team knows among them.
+    needs_authority = kind.is_by_lead or type == "broadcast" or (sender == config.lead and type.isupper())
+    if needs_authority:
         check_settings(config, f"send {type}")
     if broken := _lead_rule(config, sender, recipient, type):
         raise TeamError(Code.NOT_PERMITTED, *broken)
@@ -131,10 +141,10 @@ def check_permission(
         raise TeamError(Code.NOT_PERMITTED, *narrowed)
     if kind.family is Family.SPRINT:
         roles = {name: agent.role for name, agent in config.agents.items()}
-        text = departure(kind, sender, recipient, roles, config.lead)
-        if text:
+        wrong = wrong_direction(kind, sender, recipient, roles, config.lead)
+        if wrong is not None:
             hint = "Send it to the right one, or correct the roles in settings."
-            raise TeamError(Code.INVALID_FIELD, f"to: {text}", hint)
+            raise TeamError(Code.INVALID_FIELD, f"to: {wrong[1]}", hint)
 
 
 def check_settings(config: TeamConfig, act: str) -> None:
@@ -233,21 +243,24 @@ class TeamFacts(Struct, frozen=True):
 
 def is_judged_by_team(read: ParsedMessage) -> bool:
     """Return whether any rule here looks at such a message."""
-    return read.kind.family in DIRECTED or (read.kind is not UNKNOWN and read.name in _RULES)
+    return read.kind.family in DIRECTED or (read.kind is not UNKNOWN and read.name in _CHECKS)
 
 
 def team_problems(read: ParsedMessage, facts: TeamFacts) -> tuple[Problem, ...]:
-    """Violations by one message of what its team allows and expects; judged again when the team changes."""
+    """Return where one message violates what its team allows and expects; judged again when the team changes."""
     if not is_judged_by_team(read):
         return ()
     directions = direction_problems(read.message, facts.roles, facts.config.lead)
-    rule, message_id = _RULES.get(read.name), read.message.message_id
-    odd = rule(read, facts) if rule is not None else ()
-    return (*directions, *(Problem(code, "warning", f"{message_id} {at}".rstrip(), *say) for code, at, *say in odd))
+    check, message_id = _CHECKS.get(read.name), read.message.message_id
+    oddities = check(read, facts) if check is not None else ()
+    problems = [
+        Problem(code, "warning", f"{message_id} {field}".rstrip(), text, hint) for code, field, text, hint in oddities
+    ]
+    return (*directions, *problems)
 
 
 def report_targets(facts: Iterable[ParsedMessage]) -> dict[str, frozenset[str]]:
-    """Agent -> everybody that a TASK_ASSIGNMENT to it names in `report_to` (requirement 143)."""
+    """Return agent -> everybody that a TASK_ASSIGNMENT to it names in `report_to` (requirement 143)."""
     targets: dict[str, frozenset[str]] = {}
     for read in facts:
         target = text_in(read.body, "report_to")
@@ -270,7 +283,7 @@ def expected_on_roster(config: TeamConfig, facts: Iterable[PlacedMessage]) -> di
 
 
 def roster_gaps(roster: ParsedMessage, expected: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
-    """(name, what is wrong) for each agent that a roster wrongly leaves out or still lists (requirement 178)."""
+    """Yield (name, what is wrong) for each agent that a roster wrongly leaves out or still lists (requirement 178)."""
     lists = mapping(roster.body, "roster")
     listed = {name for key in lists for name in texts_in(lists, key)}
     for name, there in expected.items():
@@ -290,10 +303,10 @@ def ending_problem(config: TeamConfig, roles: Mapping[str, str], agent: str) -> 
 
 _TeamOddity = tuple[str, str, str, str]
 """Code, field, text and hint of what the team does not allow or expect."""
-_Rule = Callable[[ParsedMessage, TeamFacts], Iterator[_TeamOddity]]
+_Check = Callable[[ParsedMessage, TeamFacts], Iterator[_TeamOddity]]
 
 
-def _report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+def _check_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
     targets, message = facts.report_to.get(read.message.sender), read.message
     for recipient in message.recipients if targets else ():
         if targets and recipient not in targets:
@@ -302,7 +315,7 @@ def _report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
             yield "WRONG_DIRECTION", "to", text, f"Forward it to {named}."
 
 
-def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+def _check_assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
     tell = f"Tell {', '.join(read.message.recipients)} whom to"
     # A report goes to a slave, so nobody else can be named for it.
     name, what = canonical(key_in(read.body, "report_to")), ""
@@ -321,8 +334,8 @@ def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
             yield "UNKNOWN_CONTACT", field, text, f"{tell} ask instead."
 
 
-def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
-    """Yield the departures of a batch report from the plan of its stories."""
+def _check_batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+    """Yield what a batch report leaves out of the plan of its stories, and what it tells beyond it."""
     body = read.body
     session, batch = key_in(body, "session_id"), batch_key(body.get("batch_id"))
     plan = facts.plans.get(session)
@@ -333,15 +346,15 @@ def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity
     else:
         wanted = dict(plan)[batch]
         told = [*texts_of(body.get("stories_completed")), *texts_of(body.get("stories_failed"))]
-        left, more = [item for item in wanted if item not in told], [item for item in told if item not in wanted]
-        texts = [f"nothing is said of {', '.join(left)}, which the plan has in batch {batch:.80}"] if left else []
-        texts += [f"the plan has no {', '.join(more)} in batch {batch:.80}"] if more else []
+        untold, unplanned = [item for item in wanted if item not in told], [item for item in told if item not in wanted]
+        texts = [f"nothing is said of {', '.join(untold)}, which the plan has in batch {batch:.80}"] if untold else []
+        texts += [f"the plan has no {', '.join(unplanned)} in batch {batch:.80}"] if unplanned else []
     for text in texts:
         hint = f"Ask {read.message.sender} what became of the stories of its batch."
         yield "STORY_COUNT_MISMATCH", "", f"{BATCH_REPORT}: {text:.300}", hint
 
 
-def _destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+def _check_destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
     agent = read.body.get("agent_name")
     if not isinstance(agent, str) or (agent == read.message.sender and agent not in facts.roles):
         return  # one that was dispatched asks for its own end, and is on no roster
@@ -354,16 +367,16 @@ def _destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]
         yield "ODD_DESTRUCTION", "", f"{read.name}: {odd}", "Refuse the request with a reason, unless it is meant so."
 
 
-def _roster(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+def _check_roster(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
     for name, wrong in roster_gaps(read, facts.expected):
         text = f"AGENT_ROSTER_BROADCAST: {name} {wrong}; a roster is complete"
         yield "ROSTER_DRIFT", name, text, "Send it again, complete."
 
 
-_RULES: Mapping[str, _Rule] = {
-    "TASK_ASSIGNMENT": _assignment,
-    BATCH_REPORT: _batch_report,
-    COMPLETE: _report,
-    "AGENT_DESTROY_REQUEST": _destruction,
-    "AGENT_ROSTER_BROADCAST": _roster,
+_CHECKS: Mapping[str, _Check] = {
+    "TASK_ASSIGNMENT": _check_assignment,
+    BATCH_REPORT: _check_batch_report,
+    COMPLETE: _check_report,
+    "AGENT_DESTROY_REQUEST": _check_destruction,
+    "AGENT_ROSTER_BROADCAST": _check_roster,
 }
