@@ -44,7 +44,7 @@ from team_console.store.service.caller import Receipt
 from team_console.store.service.grants import is_granted
 from team_console.store.service.inbox import trust_in
 from team_console.store.service.requests import submit_plan
-from team_console.store.service.sessions import end_if_open, open_requests, orphaned_requests, use_once
+from team_console.store.service.sessions import end_if_open, open_requests, orphaned_requests, use_up_permission
 from team_console.store.service.waiting import human_present, is_human_awaited
 from team_console.store.views.proposals import excerpt_of
 from team_console.store.views.rows import RequestRow
@@ -572,7 +572,7 @@ def allow_once(session: ClientSession) -> bool:
             session.files.remove(name)
             reply = session.client.allow_reply(event, instead)
             # guard: allowed-once
-            if reply is not None and use_once(
+            if reply is not None and use_up_permission(
                 session.caller(session.me),
                 request_id,
                 session=event.session,

@@ -41,7 +41,7 @@ def orphaned_requests(team: Team, questions: Mapping[str, Message]) -> Mapping[s
 
 
 def end_orphaned_requests(caller: Caller, questions: Mapping[str, Message]) -> tuple[str, ...]:
-    """Withdraw what is left behind, in the name of its askers; the ids of the requests that were ended by this.
+    """Withdraw what is left behind, in the name of its askers; returns the ids of the requests that this ended.
 
     Args:
         questions: Request id -> question of the open requests, as of a look without a lock.
@@ -54,7 +54,7 @@ def end_orphaned_requests(caller: Caller, questions: Mapping[str, Message]) -> t
 
 
 def end_if_open(caller: Caller, request_id: str, *, asker: str, reason: str) -> bool:
-    """Withdraw a request unless it has been answered or withdrawn meanwhile; whether this did it.
+    """Withdraw a request unless it has been answered or withdrawn meanwhile; returns whether this did it.
 
     Raises:
         TeamError: The store's own.
@@ -143,7 +143,7 @@ def hand_over(
         TeamError: The store's own.
     """
     waiting = mail_waiting(caller)
-    if waiting is not None and not _chosen(waiting, caller.team.config(), room, size, urgent):
+    if waiting is not None and not _choose_what_fits(waiting, caller.team.config(), room, size, urgent):
         return ()
     handed: list[Message] = []
     try:
@@ -151,8 +151,8 @@ def hand_over(
             taken = waiting_in(tx, InboxQuery(caller.actor, delivered=True))
             # guard: mail-once-each
             fresh = [message for message in taken if caller.actor not in message.handed_to]
-            chosen = _chosen(fresh, tx.config, room, size, urgent)
-            handed = [_delivered(tx, message, caller.actor, session) for message in chosen]
+            chosen = _choose_what_fits(fresh, tx.config, room, size, urgent)
+            handed = [_mark_delivered(tx, message, caller.actor, session) for message in chosen]
             if handed:
                 ids = ids_of(handed)
                 tx.record("hand_over", agent=caller.actor, session=session, ids=ids)
@@ -176,9 +176,10 @@ def handed_elsewhere(caller: Caller, *, session: str) -> tuple[Message, ...]:
     )
 
 
-def _chosen(
+def _choose_what_fits(
     waiting: Sequence[Message], config: TeamConfig, room: int, size: Callable[[Message], int], urgent: bool
 ) -> list[Message]:
+    """Return the messages that fit into the room, at least one; arguments as for `hand_over`."""
     chosen: list[Message] = []
     for message in waiting:
         if urgent and not is_urgent(message, config):
@@ -190,7 +191,8 @@ def _chosen(
     return chosen
 
 
-def _delivered(tx: Transaction, message: Message, agent: str, session: str) -> Message:
+def _mark_delivered(tx: Transaction, message: Message, agent: str, session: str) -> Message:
+    """Mark a message as delivered to this session of the agent; returns it as it is now."""
     job = Job(message, (agent,), expanded_recipients(lambda: roles_now(tx), message))
     handed = {**message.handed_to, agent: session}
     changed = with_outcome(job, {agent: None}, tx.now).with_changes(handed_to=handed, claimed_at=None)
@@ -227,11 +229,13 @@ def note_session(
     """
     words = last_words[:LONGEST_LAST_WORDS].encode("utf-8", "replace").decode()  # half an emoji is no text to a store
     note = SessionNote(caller.actor, session, doing, client, teammate, words, mode)
-    return _noted(caller, note, lambda tx: _is_news(note, tx.select(recipient=caller.actor, types=(SESSION,))))
+    return _write_note(caller, note, lambda tx: _tells_more(note, tx.select(recipient=caller.actor, types=(SESSION,))))
 
 
-def use_once(caller: Caller, request_id: str, *, session: str, client: str, teammate: str | None) -> bool:
-    """Use up what was allowed once under this id, by a note that the agent goes on; False when it was used before.
+def use_up_permission(caller: Caller, request_id: str, *, session: str, client: str, teammate: str | None) -> bool:
+    """Use up the permission of this id, which holds for one call; returns False when it was used before.
+
+    On record it is a note of the session that quotes the id.
 
     Raises:
         TeamError: As for `note_session`.
@@ -241,13 +245,13 @@ def use_once(caller: Caller, request_id: str, *, session: str, client: str, team
     def is_unused(tx: Transaction) -> bool:
         return not any(item.type == SESSION and item.sender == caller.actor for item in tx.thread(request_id))
 
-    return _noted(caller, note, is_unused, {"request_id": request_id, "used": True})
+    return _write_note(caller, note, is_unused, {"request_id": request_id, "used": True})
 
 
-def _noted(
+def _write_note(
     caller: Caller, note: SessionNote, is_new: Callable[[Transaction], bool], more: Mapping[str, Any] = {}
 ) -> bool:
-    """Add the note as a message of the member to itself, read already: nobody has to be told. Whether it was new."""
+    """Write the note if it `is_new`, and return that: a message of the member to itself, read already."""
     said: dict[str, Any] = {"session": note.session, "state": str(note.doing), "client": note.client}
     said |= {"agent": note.teammate or "", "last_words": note.last_words, "mode": note.mode, **more}
     payload = nonempty(said)
@@ -266,8 +270,8 @@ def _noted(
     return True
 
 
-def _is_news(note: SessionNote, known: Sequence[Message]) -> bool:
-    """Return whether the newest note on the same agent in the same session says something else."""
+def _tells_more(note: SessionNote, known: Sequence[Message]) -> bool:
+    """Return whether a note says something else than the newest one on the same agent in the same session."""
     for message in reversed(known):
         older = session_note(message)
         if older is None or older.session != note.session:
