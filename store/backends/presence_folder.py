@@ -84,7 +84,7 @@ class PresenceFolder(Struct, frozen=True):
     def attendance(self, presence: Presence) -> Attendance:
         """Return who is present; writes nothing and never waits."""
         try:
-            with _opened(self.path) as folder:
+            with _descriptor_of(self.path) as folder:
                 return _look(folder, presence)
         except (FileNotFoundError, NotADirectoryError):
             return Attendance()
@@ -101,7 +101,7 @@ class PresenceFolder(Struct, frozen=True):
 
     def sweep(self) -> None:
         """Take away the files of processes that were killed."""
-        with suppress(OSError), _opened(self.path) as folder:
+        with suppress(OSError), _descriptor_of(self.path) as folder:
             _sweep(folder)
 
     def _enter(self, file: str, mode: int) -> int | None:
@@ -109,7 +109,7 @@ class PresenceFolder(Struct, frozen=True):
         try:
             with suppress(FileExistsError):
                 make_shared_folder(self.path, mode)
-            with _opened(self.path) as folder:
+            with _descriptor_of(self.path) as folder:
                 _sweep(folder)
                 return _locked_file(folder, file, mode)
         except OSError:
@@ -169,7 +169,8 @@ class PresentInFolder(Team):
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[int]:
+def _descriptor_of(path: Path) -> Iterator[int]:
+    """Open a folder for what happens in the block; yields its descriptor."""
     folder = open_folder(path)
     try:
         yield folder

@@ -167,7 +167,7 @@ def _question(item: Fields) -> Question:
 
 def answers_of(payload: Fields) -> Mapping[str, tuple[str, ...]]:
     """Question text -> labels or own words, of a `question_response`; empty when it answers nothing."""
-    answers = {str(text): tuple(_words(words)) for text, words in mapping(payload, "answers").items()}
+    answers = {str(text): tuple(_one_or_more_texts(words)) for text, words in mapping(payload, "answers").items()}
     return nonempty(answers)
 
 
@@ -223,7 +223,7 @@ def denial_of(payload: Fields) -> str:
 
 def modes_of(payload: Fields) -> tuple[str, ...]:
     """Return the modes in which a client offers to go on once its plan is approved."""
-    return tuple(_words(items_in(payload, "modes")))
+    return tuple(_one_or_more_texts(items_in(payload, "modes")))
 
 
 def expiry_of(kind: RequestKind | None, payload: Fields) -> datetime | None:
@@ -322,7 +322,8 @@ def _option(item: Fields) -> Option:
     return Option(text_in(item, "label"), text_in(item, "description"), text_in(item, preview), rest)
 
 
-def _words(value: Any) -> Iterator[str]:
+def _one_or_more_texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a list, or the one that stands in its place; blank ones are left out."""
     items = value if isinstance(value, (list, tuple)) else (value,)
     yield from (item for item in items if isinstance(item, str) and item.strip())
 

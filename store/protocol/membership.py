@@ -411,10 +411,10 @@ def _remembered(message: Message) -> Report | None:
         return Report(words, SESSION) if words else None
     if message.type == SESSION or carried_name(message.type, message.payload) is not None:
         return None
-    text = _counted(message.payload) or _progress(f"{message.summary}\n{_words(message)}"[:_LONGEST_READ])
+    text = _counted(message.payload) or _progress(f"{message.summary}\n{_body_text(message)}"[:_LONGEST_READ])
     if text:
         return Report(text, "progress")
-    line = (message.summary or _words(message)).strip().partition("\n")[0]
+    line = (message.summary or _body_text(message)).strip().partition("\n")[0]
     # Figures change from report to report, and `3 of 9 done` is about the same as `4 of 9 done`.
     subject = " ".join(re.sub(r"[\d%]+", " ", line).casefold().split())
     return Report(line, subject) if subject else None
@@ -426,7 +426,7 @@ def reporter_of(message: Message) -> str:
     return note.name if note is not None else message.sender
 
 
-def _words(message: Message) -> str:
+def _body_text(message: Message) -> str:
     return message.content or text_in(message.payload, "message")
 
 

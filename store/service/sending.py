@@ -139,8 +139,8 @@ def _broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Ite
     """Yield warnings on a broadcast as a whole: whom it leaves out, and how often its sender broadcasts."""
     first = messages[0]
     recipients = {name for message in messages for name in message.recipients}
-    left_out = [name for name in members if name not in recipients and name != first.sender]
-    if left_out and ALL not in recipients:
+    is_partial = any(name not in recipients and name != first.sender for name in members)
+    if is_partial and ALL not in recipients:
         some = counted(len(recipients), "agent")
         yield f"a broadcast goes to every member, this one reaches {some}; use type message for some"
     ours = set(ids_of(messages))

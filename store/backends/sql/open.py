@@ -1,4 +1,4 @@
-"""Turns a location into a SQL team: a file for SQLite, an address for PostgreSQL; makes new ones."""
+"""Open a team in a database, or make one: a file for SQLite, an address for PostgreSQL."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_
             else f"Make it with: team-console init {shlex.quote(str(place))}"
         )
         raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(place))}{f': {why}' if why else ' is not a file'}", hint)
-    return _opened(place, read_only=read_only, clock=clock)
+    return _open(place, read_only=read_only, clock=clock)
 
 
 def create_database(location: str, settings: str) -> bool:
@@ -49,7 +49,7 @@ def create_database(location: str, settings: str) -> bool:
     place = _place(location)
     if isinstance(place, Path):
         _make_file(place)
-    team = _opened(place, read_only=False, clock=utc_now)
+    team = _open(place, read_only=False, clock=utc_now)
     try:
         with team.connect() as connection:
             if find_shape(connection) is None:
@@ -68,8 +68,8 @@ def create_database(location: str, settings: str) -> bool:
         team.close()
 
 
-def _opened(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
-    """With the driver of this kind of database, and no other.
+def _open(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
+    """Return the team in a file or at an address; loads the driver of this kind of database and no other.
 
     Raises:
         TeamError: `TEAM_NOT_FOUND`, with what to install, or for what is no address.
@@ -110,7 +110,7 @@ def _place(location: str) -> Path | str:
 
 
 def _make_file(path: Path) -> None:
-    """An empty file that only its owner may read.
+    """Make an empty file that only its owner may read; one that is there stays as it is.
 
     Raises:
         TeamError: `STORE_FAILED` when it cannot be made.

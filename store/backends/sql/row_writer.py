@@ -178,13 +178,13 @@ class RowWriter:
             return _Refusal(self._swallowed(statement, rows), is_silent=True)
         except Lost as error:
             ids = [str(row["old_id"]) for row in rows]
-            words = self._words(error)
+            words = self._refusal_words(error)
             raise RefusedRowsError(dict.fromkeys(ids, words), {}, certain=len(ids) == 1) from error
         except self.connection.error as error:
             # guard: infrastructure-is-no-row
             if not self.connection.refuses_row(error):
                 raise
-            return _Refusal(self._words(error))
+            return _Refusal(self._refusal_words(error))
         return None
 
     def _found(self, rows: Sequence[Fields]) -> list[tuple[Fields, str, Any]]:
@@ -227,7 +227,7 @@ class RowWriter:
             row = {"message_id": message_id, "note": note}
             self.connection.change(insert(NOTES, row), row)
 
-    def _words(self, error: Exception) -> str:
+    def _refusal_words(self, error: Exception) -> str:
         return f"{MESSAGES} refuses it: {' '.join(str(error).split()):.{_LONGEST}}"
 
 

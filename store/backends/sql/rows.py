@@ -39,7 +39,7 @@ NOTE_KEY = "_envelope"
 _ABSENT, _ARRIVAL, _MORE, _ = _MARKS = ("-", "#", "+", "=")
 """`=` is a mark of versions that were never released."""
 _PARTS = ("kind", "sender", "recipient", "text")
-"""The words of a message that `#` keeps, in this order."""
+"""Parts of a message that `#` keeps, in this order, to tell whether another program changed them."""
 _TIMES = ("read_by", "delivered_to", "handed_to")
 """Keys of a record that say of each agent when."""
 _IDENTITY = ("message_id", "sender", "recipient", "message_type", "status")
@@ -58,7 +58,7 @@ _DAMAGED = "DAMAGED_ENTRY"
 ROW_REFUSED = "ROW_REFUSED"
 """Code of the finding that a table does not let a row change, or go."""
 _UNKNOWN_STATUS = "unknown"
-_STATUSES = frozenset(str(statu) for statu in Status)
+_STATUSES = frozenset(str(status) for status in Status)
 
 
 Fitted = Callable[[Fields], FieldDict]
@@ -149,7 +149,7 @@ def read_row(row: Row, *, place: str) -> RowEntry:
         hint = "Mend the table or the row; the router looks at it again by itself."
         warnings.append((ROW_REFUSED, f"its row cannot be changed: {refusal.get('why')!s:.500}", hint))
     problems = [Problem(code, "warning", row.message_id, text, hint) for code, text, hint in warnings]
-    parts = zip(_PARTS, _recorded_words(note), _words(message), strict=False)
+    parts = zip(_PARTS, _parts_recorded(note), _parts_now(message), strict=False)
     # guard: row-words-compared
     if changed := ", ".join(part for part, before, now in parts if before != now):
         problems.append(changed_problem(message.message_id, changed))
@@ -182,7 +182,7 @@ def columns_of(message: Message) -> FieldDict:
 def new_row(message: Message, *, arrival: int, fitted: Fitted = dict) -> tuple[FieldDict, str]:
     """Return all column values of a row of ours, and the note beside it; `fitted` gives what the table takes."""
     columns = fitted({**columns_of(message), "payload": payload_text(message)})
-    return columns, _own_note(message, columns, arrival, _words(message))
+    return columns, _own_note(message, columns, arrival, _parts_now(message))
 
 
 def changed_row(old: RowEntry, new: Message, *, fitted: Fitted) -> tuple[FieldDict, str | None]:
@@ -208,7 +208,7 @@ def changed_row(old: RowEntry, new: Message, *, fitted: Fitted) -> tuple[FieldDi
         columns["payload"] = fitted({"payload": payload_text(new)})["payload"]
         if columns["payload"] != old.row.payload:
             changed["payload"] = columns["payload"]
-        parts = zip(_recorded_words(old.note), _words(old.message), _words(new), strict=False)
+        parts = zip(_parts_recorded(old.note), _parts_now(old.message), _parts_now(new), strict=False)
         # guard: row-words-kept
         words = [before if now == then else then for before, now, then in parts]
         return changed, _own_note(new, columns, old.arrival, words)
@@ -238,17 +238,15 @@ def _own_note(message: Message, columns: Fields, arrival: int | None, words: Seq
     return dump({_ARRIVAL: arrived, **_difference(message.record, base)})
 
 
-def _words(message: Message) -> list[str]:
-    """Return the text of a message, a value for each of `_PARTS`; other programs may write the same payload
-    differently.
-    """
+def _parts_now(message: Message) -> list[str]:
+    """Return a value for each of `_PARTS` of a message; other programs may write the same payload differently."""
     payload = json.dumps(json.loads(dump(message.record.get("payload"))), sort_keys=True).encode()
     said = blake2b(payload, digest_size=16).hexdigest()
     return [*map(storable, (message.type, message.sender, ",".join(message.recipients))), said]
 
 
-def _recorded_words(note: Fields) -> list[Any]:
-    """Return the same as it was written; nothing for a row of another program or of 0.5.0."""
+def _parts_recorded(note: Fields) -> list[Any]:
+    """Return the values of `_PARTS` when the row was written; none for a row of another program or of 0.5.0."""
     match note.get(_ARRIVAL):
         case [_, list(words)] if len(words) == len(_PARTS):
             return words

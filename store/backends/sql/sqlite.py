@@ -295,7 +295,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         except sqlite3.OperationalError as error:
             # On a full disk there is no room for the index of the log, which even a reader makes.
             # guard: full-disk-can-be-read
-            if "disk i/o" not in _words(error):
+            if "disk i/o" not in _lowered_text(error):
                 raise
             looking = SqliteConnection(_open_to_look(self.path, wait), file)
             looking.why_it_looks = error
@@ -347,7 +347,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         try:
             connection.change("PRAGMA journal_mode = WAL")
         except sqlite3.Error as error:
-            if "locked" in _words(error):
+            if "locked" in _lowered_text(error):
                 return
             raise
         self._with_log = connection.file
@@ -397,7 +397,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
 
     def translate(self, error: Exception) -> TeamError:
         """By SQLite's own words; they name no place, so the file is added."""
-        words = _words(error)
+        words = _lowered_text(error)
         # SQLite takes a lock that the file system does not have for one that somebody holds.
         why = missing_locks_in(self._folder()) if "locked" in words else ""
         if why:
@@ -608,7 +608,7 @@ def _connect(path: Path, how: str, *pragmas: str, timeout: float) -> sqlite3.Con
             _set(connection, *pragmas, patience)
         except sqlite3.OperationalError as error:
             # guard: missing-locks-not-waited-for
-            if "locked" not in _words(error) or missing_locks_in(path.parent):
+            if "locked" not in _lowered_text(error) or missing_locks_in(path.parent):
                 raise
             _set(connection, patience, *pragmas)
     except BaseException:
@@ -679,7 +679,7 @@ def _began(connection: Connection) -> bool:
     try:
         connection.change("BEGIN IMMEDIATE")
     except sqlite3.Error as error:
-        if "locked" in _words(error):
+        if "locked" in _lowered_text(error):
             return False
         raise
     return True
@@ -690,5 +690,5 @@ def _without_locks(location: str, why: str) -> TeamError:
     return TeamError(Code.STORE_FAILED, text, WITHOUT_LOCKS)
 
 
-def _words(error: Exception) -> str:
+def _lowered_text(error: Exception) -> str:
     return str(error).lower()

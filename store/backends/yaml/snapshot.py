@@ -350,10 +350,10 @@ def _revision(mark: FileVersion | None, settings: InForce, condition: Condition,
     of the trail that is ahead of the queue.
     """
     dropped = f"/{hash(offers.marks):x}" if offers.marks else ""
-    return f"{_words(mark)}/{settings.number}/{condition}{dropped}" + (f"/line {ahead}" if ahead else "")
+    return f"{_mark_text(mark)}/{settings.number}/{condition}{dropped}" + (f"/line {ahead}" if ahead else "")
 
 
-def _words(mark: tuple[int, ...] | None) -> str:
+def _mark_text(mark: tuple[int, ...] | None) -> str:
     return "-".join(f"{item:x}" for item in mark) if mark else "none"
 
 
