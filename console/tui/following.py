@@ -295,8 +295,10 @@ class StoreFollower:
         questions = {row.request_id: row.question for row in waiting if asker_of(row.question.payload)}
         if questions or any(Flag.STOPPING in row.flags for row in rows):
             if is_due:
-                end = partial(self._end, questions)
-                self._app.run_worker(end, thread=True, exclusive=True, exit_on_error=False, group="withdraw")
+                end, group = partial(self._end, questions), "withdraw"
+                self._app.run_worker(
+                    end, group=group, description=group, thread=True, exclusive=True, exit_on_error=False
+                )
             self._wait("askers", LEFT_BEHIND, partial(self._watch_askers, is_due=True))
 
     def _end(self, questions: Mapping[str, StoreMessage]) -> None:

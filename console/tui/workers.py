@@ -21,4 +21,6 @@ def start_worker(
     It is called when the worker begins: an app that is told to end before would leave a coroutine that nobody awaits,
     and Python says so on the terminal.
     """
-    node.run_worker(partial(work, *arguments), group=group, exit_on_error=exit_on_error)  # type: ignore[arg-type]
+    begun: Any = partial(work, *arguments)
+    # Without a description Textual writes all arguments out as text: a view of 10,000 messages takes 0.6 s.
+    node.run_worker(begun, group=group, description=group, exit_on_error=exit_on_error)

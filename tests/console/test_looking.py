@@ -21,6 +21,7 @@ from team_console.console.tui.modes.agents import AgentsPane
 from team_console.console.tui.reader import StoreReader
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Snapshot
+from team_console.store.model.message import Message
 from team_console.store.protocol.membership import Doing
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
@@ -50,6 +51,26 @@ async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam)
         await desk.shows("Not now: nothing is chosen")
         await desk.press("escape")
         assert desk.front is desk.app.main
+
+
+async def test_no_message_is_written_out_as_text_to_describe_a_worker(
+    team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Textual describes a worker by its arguments unless it is told something else."""
+    async with opened(team) as desk:
+        desk.app.exit()
+    clock.advance(60)
+    hand_in_plan(team)
+    described = list[str]()
+
+    def describe(message: Message) -> str:
+        described.append(message.message_id)
+        return message.message_id
+
+    monkeypatch.setattr(Message, "__repr__", describe)
+    async with opened(team) as desk:
+        await desk.shows("Since you left")  # what happened since the last visit, told by a worker
+    assert described == []
 
 
 async def test_a_row_that_was_gone_to_and_comes_late_takes_the_cursor_from_nobody(
