@@ -35,7 +35,7 @@ from team_console.store.protocol.client_requests import (
 from team_console.store.protocol.kinds import UNKNOWN, Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.suggestions import suggestion_words
-from team_console.store.protocol.titles import structure, title_of
+from team_console.store.protocol.titles import message_title, structure, title_of
 from team_console.store.protocol.verdicts import (
     EVIDENCE,
     REQUEST_DIGEST,
@@ -205,8 +205,12 @@ def _proposal(message: Message) -> Proposal:
 
 
 def _question_blocks(message: Message) -> Iterator[Block]:
-    """Yield questions with their options, numbered as in the form that answers them, and all else that they say."""
+    """Yield questions with their options, numbered as in the form that answers them, and all else that they say.
+
+    The text of a single one is left out where the headline of the document says all of it.
+    """
     questions = questions_of(message.payload)
+    headline = safe_line(message_title(message), 400)
     for place, question in enumerate(questions):
         if question.several and question.options:
             how = " · one or more"
@@ -218,7 +222,8 @@ def _question_blocks(message: Message) -> Iterator[Block]:
         yield Heading(f"{header[:_LONGEST_HEADER] or 'question'}{how}")
         if len(header) > _LONGEST_HEADER:
             yield fact("header", header)
-        yield Text(safe_text(question.text))
+        if len(questions) > 1 or safe_text(question.text) != headline:
+            yield Text(safe_text(question.text))
         is_list = not any(option.preview or option.rest for option in question.options)
         for number, option in enumerate(question.options, start=1):
             yield from _option_blocks(option, number, anchor_of(place, number - 1), is_close=is_list and number > 1)
