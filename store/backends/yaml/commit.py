@@ -1,8 +1,8 @@
 """Make one transaction durable, all of it or nothing. `write` is the whole flow, from top to bottom.
 
-Stage the new queue, look once more whether somebody wrote, trail line, archives, swap, folder. The trail line is the
-commit point. What follows it can be done again from the line, so a crash at any place leaves a state that the next
-lock holder finishes or takes back (`recovery.py`).
+Stage the new queue, look once more whether somebody wrote, append the line to the audit trail, append to archives, swap
+the queue, sync the folder. The line is the commit point. What follows it can be done again from the line, so a crash at
+any place leaves a state that the next lock holder finishes or takes back (`recovery.py`).
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ class LockedTeam(Struct):
         settings: As the session found them; all that is done in it goes by them.
         recorded: Reads what the audit trail has of requests; None where it is another user's own.
         queue: The queue as last read or written.
-        known: The queue as it was when everything last agreed, as far as this process has seen it.
-        left: Number of the last line and mark of the queue when everything last agreed, by the lock file or by our own
-            last write; None where the last holder died. What another program wrote since is not in it.
+        agreed_queue: The queue as it was when everything last agreed, as far as this process has seen it.
+        released: Number of the last line and mark of the queue when everything last agreed, by the lock file or by our
+            own last write; None where the last holder died. What another program wrote since is not in it.
         notices: What was repaired; each step adds to it what it did.
         tip: The end of the trail.
-        reached: Number of the last line that this process itself brought into the queue, 0 for none.
-        lost: Last line of a trail that lost lines, and the number of the last one that was written there (0 where that
-            is not known); None when nothing was lost, or once a line says so.
+        own_seq: Number of the last line that this process itself brought into the queue, 0 for none.
+        lost_lines: Last line of a trail that lost lines, and the number of the last one that was written there (0 where
+            that is not known); None when nothing was lost, or once a line says so.
         agrees: Whether trail, archives and queue agree now, so that the lock may be released as clean.
     """
 
@@ -90,17 +90,17 @@ class LockedTeam(Struct):
     settings: InForce
     recorded: Callable[[], RecordedFacts | None]
     queue: QueueFile
-    known: QueueFile
-    left: Released | None
+    agreed_queue: QueueFile
+    released: Released | None
     notices: list[Problem] = []
     tip: Tip = Tip()
-    reached: int = 0
-    lost: tuple[int, int] | None = None
+    own_seq: int = 0
+    lost_lines: tuple[int, int] | None = None
     agrees: bool = False
 
     def agree(self) -> None:
         """Note that trail, archives and queue agree at this moment: what comes later is compared with this state."""
-        self.left, self.known, self.agrees = Released(self.tip.seq, self.queue.mark), self.queue, True
+        self.released, self.agreed_queue, self.agrees = Released(self.tip.seq, self.queue.mark), self.queue, True
 
     def stamp(self) -> str:
         """Give the time as part of a file name."""
@@ -128,7 +128,7 @@ def write(
         TeamError: Nothing was changed: `INVALID_FIELD` for text that YAML cannot hold, `READ_ONLY` when permissions
             forbid it, else `STORE_FAILED`.
     """
-    disk, before, tip, agreed = team.disk, team.queue, team.tip, team.agrees
+    disk, before, tip, agreed_before = team.disk, team.queue, team.tip, team.agrees
     staging, made = team.layout.stage(), list[Path]()
     try:
         text = apply(before.text, line)
@@ -146,30 +146,16 @@ def write(
         sizes = {str(item.path).removeprefix(f"{team.layout.folder}/"): item.size for item in appends}
         previous = disk.stat(team.layout.prev)
         marks = {"base": before.mark, "queue": staged.mark, "previous": previous.mark if previous else NO_FILE}
-        line = _numbered(team, line, settings, sizes=sizes, staged=staging.name, **marks)
+        line = _complete_line(team, line, settings, sizes=sizes, staged=staging.name, **marks)
         # The line is durable (fsync) before anything else is touched: from here on a crash is finished from it. The
         # other way round, a crash would leave archived copies that nobody can tell from real ones.
         _append_line(team, line)
-        try:
-            for item in appends:
-                try:
-                    append(disk, item.path, item.data, mode=before.mode_beside)
-                except OSError as error:
-                    raise refused_push(item.path, error, item.pushed) or error from error
-            displaced = _swap(team, staging)
-        except BaseException as error:
-            found = disk.stat(team.layout.queue)
-            # An error of the swap does not say whether it happened; the inode in the queue's place does.
-            if found is None or found.ino != staged.ino:
-                _take_back(team, tip, appends)
-            elif isinstance(error, OSError):
-                raise OutcomeUnknownError("writing failed after the queue was replaced") from error
-            raise
+        displaced = _append_and_swap(team, tip, appends, staging, staged)
     except BaseException as error:
         if team.tip is tip:  # no line says that it happened
             is_undone = isinstance(error, (OSError, TextError, TeamError, ConcurrentWriteError))
-            _remove(disk, staging, *(made if is_undone else ()))
-            team.agrees = agreed and is_undone
+            _remove_files(disk, staging, *(made if is_undone else ()))
+            team.agrees = agreed_before and is_undone
         if isinstance(error, TextError):
             what = f"the message cannot be written: {error.message}"
             raise TeamError(Code.INVALID_FIELD, what, error.hint) from error
@@ -177,7 +163,7 @@ def write(
             needed = sum(len(str(record)) for record in line.writes) + len(before.text.data())
             raise failure(team.layout.queue, error, needed=needed) from error
         raise
-    team.queue, team.reached, team.lost = QueueFile(text, staged), team.tip.seq, None
+    team.queue, team.own_seq, team.lost_lines = QueueFile(text, staged), team.tip.seq, None
     team.archives.forget()
     try:
         found = disk.stat(displaced) if displaced is not None else None
@@ -195,8 +181,8 @@ def write(
 
 def record(team: LockedTeam, line: Line) -> None:
     """Put a line on record that changes no file but the trail."""
-    _append_line(team, _numbered(team, line, None, base=team.queue.mark, queue=team.queue.mark))
-    team.lost = None
+    _append_line(team, _complete_line(team, line, None, base=team.queue.mark, queue=team.queue.mark))
+    team.lost_lines = None
 
 
 def _attach(team: LockedTeam, reference: str, data: bytes, made: list[Path]) -> None:
@@ -234,9 +220,9 @@ def _check_unchanged(team: LockedTeam, *, patient: bool) -> None:
         raise ConcurrentWriteError
 
 
-def _numbered(team: LockedTeam, line: Line, settings: bytes | None, **for_recovery: Any) -> Line:
+def _complete_line(team: LockedTeam, line: Line, settings: bytes | None, **for_recovery: Any) -> Line:
     """Return the line with its place in the chain, and with what recovery needs to tell how far its writer came."""
-    lost = {} if team.lost is None else {TRAIL_LOST: list(team.lost)}
+    lost = {} if team.lost_lines is None else {TRAIL_LOST: list(team.lost_lines)}
     # guard: lost-trail-on-record
     said = {**line.facts, **lost}
     known = team.tip.settings
@@ -250,6 +236,33 @@ def _append_line(team: LockedTeam, line: Line) -> None:
         team.tip = team.trail.append(line, team.tip, mode=team.queue.mode_beside)
     except PartialAppendError as error:
         raise OutcomeUnknownError(f"the audit trail could not be written: {error.strerror}") from error
+
+
+def _append_and_swap(team: LockedTeam, tip: Tip, appends: list[Append], staging: Path, staged: Stat) -> Path | None:
+    """Do what the line says that was just written; an error before the swap takes it and the line back.
+
+    Args:
+        tip: The end of the trail before that line.
+        staged: What the staging file is.
+
+    Returns:
+        As `_swap`.
+    """
+    try:
+        for item in appends:
+            try:
+                append(team.disk, item.path, item.data, mode=team.queue.mode_beside)
+            except OSError as error:
+                raise refused_push(item.path, error, item.pushed) or error from error
+        return _swap(team, staging)
+    except BaseException as error:
+        found = team.disk.stat(team.layout.queue)
+        # An error of the swap does not say whether it happened; the inode in the queue's place does.
+        if found is None or found.ino != staged.ino:
+            _take_back(team, tip, appends)
+        elif isinstance(error, OSError):
+            raise OutcomeUnknownError("writing failed after the queue was replaced") from error
+        raise
 
 
 def _swap(team: LockedTeam, staged: Path) -> Path | None:
@@ -287,7 +300,7 @@ def _link(disk: Disk, source: Path, target: Path) -> bool:
 
 # guard: taken-back-after-error
 def _take_back(team: LockedTeam, tip: Tip, appends: list[Append]) -> None:
-    """Undo the appends and the trail line after an error that came before the swap."""
+    """Undo the appends and the line of the trail after an error that came before the swap."""
     # The appends first: as long as the line is there, a crash between the two is finished or undone from it.
     try:
         for item in appends:
@@ -299,7 +312,8 @@ def _take_back(team: LockedTeam, tip: Tip, appends: list[Append]) -> None:
     team.tip = tip
 
 
-def _remove(disk: Disk, *paths: Path) -> None:
+def _remove_files(disk: Disk, *paths: Path) -> None:
+    """Remove the files that are there, as far as that is possible."""
     for path in paths:
         with contextlib.suppress(OSError):
             if disk.stat(path) is not None:
@@ -549,7 +563,7 @@ def put_settings(team: LockedTeam, text: bytes, *, keep: bool = False) -> str:
             disk.rename(path, path.with_name(aside))
         rename_durably(disk, staged, path)
     except OSError as error:
-        _remove(disk, staged)
+        _remove_files(disk, staged)
         code = Code.READ_ONLY if error.errno in FORBIDDEN else Code.STORE_FAILED
         what = f"{error.filename or path}: {error.strerror or error}; the settings were not changed"
         raise TeamError(code, what, "Make the folder writable for you and repeat it.") from error
@@ -559,7 +573,8 @@ def put_settings(team: LockedTeam, text: bytes, *, keep: bool = False) -> str:
 def _sweep(team: LockedTeam, folder: Path) -> None:
     """Remove what a writer that died here left; the lock is held, so nobody writes now."""
     if folder != team.layout.folder:
-        _remove(team.disk, *(folder / name for name in team.disk.names(folder) if name.startswith(team.layout.staging)))
+        names = [name for name in team.disk.names(folder) if name.startswith(team.layout.staging)]
+        _remove_files(team.disk, *(folder / name for name in names))
 
 
 # Archives are shortened: messages that are too old go (decision D18), what stays is kept byte for byte.

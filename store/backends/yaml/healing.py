@@ -67,7 +67,7 @@ def _begins_mapping(here: object, wanted: Mapping[str, object]) -> bool:
 
 SYSTEM = "system"
 """Actor of what recovery does by itself."""
-HeldMessages = Mapping[str, Message]
+MessagesById = Mapping[str, Message]
 """Messages of a queue by id."""
 HEALED_LOST, HEALED_STATE, HEALED_CUT = "HEALED_LOST", "HEALED_STATE", "HEALED_CUT"
 HEALED_ANSWER = "HEALED_ANSWER"
@@ -124,7 +124,7 @@ class Healing(Struct):
 
 
 def reconcile(
-    expected: HeldMessages,
+    expected: MessagesById,
     current: QueueText,
     *,
     archived: Callable[[Message], bool],
@@ -179,33 +179,35 @@ def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Mess
     return healing
 
 
-def replay(lines: Iterable[Line]) -> tuple[HeldMessages, set[str]]:
+def replay(lines: Iterable[Line]) -> tuple[MessagesById, set[str]]:
     """Return the content of the queue by the whole trail, and the ids that were taken out of it."""
-    held: dict[str, Message] = {}
+    messages: dict[str, Message] = {}
     out: set[str] = set()
     waiting: Line | None = None
     for line in lines:
         if waiting is not None and line.void != waiting.seq:
-            _fold(held, waiting, out)
+            _fold(messages, waiting, out)
         waiting = line
     if waiting is not None:
-        _fold(held, waiting, out)
-    return held, out
+        _fold(messages, waiting, out)
+    return messages, out
 
 
-def _fold(held: dict[str, Message], line: Line, out: set[str] | None = None) -> None:
-    held.update(by_id(reversed([*understood(line.noted)])))  # older lines note several of an id; the first has it now
-    held.update(by_id(understood(line.writes)))
+def _fold(messages: dict[str, Message], line: Line, out: set[str] | None = None) -> None:
+    """Change the messages of a queue as the line says, and add the ids it took out to `out`."""
+    noted = reversed([*understood(line.noted)])  # older lines note several of an id; the first has it now
+    messages.update(by_id(noted))
+    messages.update(by_id(understood(line.writes)))
     for patch in line.changes:
-        message = held.get(patch.message_id)
+        message = messages.get(patch.message_id)
         if message is not None:
             with contextlib.suppress(ValueError):
                 changed = patch.on(message)
                 if changed.message_id != message.message_id:
-                    del held[message.message_id]
-                held[changed.message_id] = changed
+                    del messages[message.message_id]
+                messages[changed.message_id] = changed
     for message_id in line.removed:
-        held.pop(message_id, None)
+        messages.pop(message_id, None)
     if out is not None:
         out.update(line.removed)
 
@@ -278,29 +280,32 @@ def _state_of(wanted: Message, here: Message) -> FieldDict:
 
 
 class ExpectedQueue(Struct, dict=True):
-    """The account up to the trail's last line, or `without` the effects of that line.
+    """What the queue holds by our own account, up to the last line of the trail.
 
     Attributes:
+        agreed_queue: The queue when everything last agreed, as far as this process has seen it.
+        line: The last line of the trail.
         trusted: The generation that the last holder of the lock left, whoever wrote it.
+        is_before_line: Whether the last line never reached the queue, so that the account ends before it.
     """
 
     disk: Disk
     layout: Layout
-    known: QueueFile
+    agreed_queue: QueueFile
     line: Line
     trusted: FileVersion | None
-    without: bool
+    is_before_line: bool
 
-    def expected(self) -> HeldMessages:
+    def expected(self) -> MessagesById:
         """Return the messages by id, from the nearest source that is still whole."""
-        if not self.without:
-            if self.known.mark is not None and self.known.mark in (self.line.queue, self.trusted):
-                return by_id(self.known.text.messages())
+        if not self.is_before_line:
+            if self.agreed_queue.mark is not None and self.agreed_queue.mark in (self.line.queue, self.trusted):
+                return by_id(self.agreed_queue.text.messages())
             previous = self._generation_before(self.line)
             if previous is not None:
-                held = by_id(previous.messages())
-                _fold(held, self.line)
-                return held
+                messages = by_id(previous.messages())
+                _fold(messages, self.line)
+                return messages
         return self._replayed[0]
 
     def was_taken_out(self, message_id: str) -> bool:
@@ -308,9 +313,9 @@ class ExpectedQueue(Struct, dict=True):
         return message_id in self._replayed[1]
 
     @cached_property
-    def _replayed(self) -> tuple[HeldMessages, set[str]]:
+    def _replayed(self) -> tuple[MessagesById, set[str]]:
         lines = list(AuditTrail(self.disk, self.layout.audit).lines())
-        return replay(lines[:-1] if self.without and lines and lines[-1].seq == self.line.seq else lines)
+        return replay(lines[:-1] if self.is_before_line and lines and lines[-1].seq == self.line.seq else lines)
 
     def _generation_before(self, line: Line) -> QueueText | None:
         """Return the text that the last line was applied to, when it is still there as it was."""
@@ -318,5 +323,5 @@ class ExpectedQueue(Struct, dict=True):
         if found is None or found.mark != line.base or line.base == line.queue:
             return None
         with contextlib.suppress(TextError, OSError):
-            return QueueText.parse(self.disk.read(self.layout.prev)[0], self.known.text).with_unique_ids()
+            return QueueText.parse(self.disk.read(self.layout.prev)[0], self.agreed_queue.text).with_unique_ids()
         return None

@@ -91,13 +91,13 @@ class QueueText(EntryText, dict=True, eq=False):
 
     Attributes:
         blank: Whether the file has no list, nor anything else but comments.
-        is_left: Whether its entries are known to be messages, each with an id of its own, though not read yet.
+        is_lazy: Whether its entries are known to be messages, each with an id of its own, though not read yet.
         merged, renamed: What `with_unique_ids` did: ids of which there were copies, (old, new) of other messages.
         whole: The bytes of the file, where they were at hand.
     """
 
     blank: bool = False
-    is_left: bool = False
+    is_lazy: bool = False
     merged: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
     whole: bytes | None = None
@@ -148,11 +148,11 @@ class QueueText(EntryText, dict=True, eq=False):
         return cls(data, (), b"", Style(), blank=True)
 
     @classmethod
-    def left(cls, data: bytes) -> QueueText:
+    def lazy(cls, data: bytes) -> QueueText:
         """Take a text that has a `list_digest`: all of it was understood, so an entry is read when it is needed."""
         starts = [found.start() + 1 for found in re.finditer(rb"\n- ", data)]
         entries = [Entry(data[start:end]) for start, end in pairwise([*starts, len(data)])]
-        return cls(data[: starts[0]], entries, b"", Style(), is_left=True, whole=data)
+        return cls(data[: starts[0]], entries, b"", Style(), is_lazy=True, whole=data)
 
     @cached_property
     def list_digest(self) -> int | None:
@@ -164,7 +164,7 @@ class QueueText(EntryText, dict=True, eq=False):
             return None
         if data.count(b"\n- ") != len(entries) or not all(entry.raw.startswith(b"- ") for entry in entries):
             return None
-        if not self.is_left:
+        if not self.is_lazy:
             is_read = all(entry.is_alone for entry in entries) and len(set(ids_of(self._messages))) == len(entries)
             if not is_read:
                 return None
@@ -258,7 +258,7 @@ class QueueText(EntryText, dict=True, eq=False):
     @cached_property
     def damaged_count(self) -> int:
         """The number of entries without a message."""
-        if self.is_left or len(self.entries) == len(self._messages):
+        if self.is_lazy or len(self.entries) == len(self._messages):
             return 0
         return sum(entry.is_damaged for entry in self.entries)
 
@@ -295,7 +295,7 @@ class QueueText(EntryText, dict=True, eq=False):
 
     def place(self, message_id: str) -> int | None:
         """Return the index in `entries` of the message with this id."""
-        if not self.is_left or self.searches == _FEW or not is_spelled_one_way(message_id):
+        if not self.is_lazy or self.searches == _FEW or not is_spelled_one_way(message_id):
             return self._places.get(message_id)
         self.searches += 1
         for place in self._places_with([message_id.encode()]):
@@ -367,8 +367,8 @@ class QueueText(EntryText, dict=True, eq=False):
             kept[-1] = self._with_line_end(kept[-1])
         kept += [self._new(message) for message in append]
         head = self._head(filled=bool(kept))
-        is_left = self.is_left and self._keeps_ids(append, replace)
-        new = QueueText(head, kept, self.tail, self.style, blank=self.blank and not kept, is_left=is_left)
+        is_lazy = self.is_lazy and self._keeps_ids(append, replace)
+        new = QueueText(head, kept, self.tail, self.style, blank=self.blank and not kept, is_lazy=is_lazy)
         if append and self.tail and not new._reads_as_written():
             tail = self.tail if self.tail.endswith(b"\n") else self.tail + self.style.eol
             before, behind = kept[: -len(append)], kept[-len(append) :]
@@ -409,7 +409,7 @@ class QueueText(EntryText, dict=True, eq=False):
 
     def _reads_as_written(self) -> bool:
         """Return whether a reader finds the same entries in the text; what is damaged could swallow others."""
-        if self.is_left:
+        if self.is_lazy:
             return True
         is_calm = re.fullmatch(_PLAIN_TAIL, self.tail) is not None
         if is_calm and not any(

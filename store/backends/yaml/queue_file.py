@@ -55,13 +55,13 @@ def load(
     known: QueueFile | None,
     *,
     progress: Progress | None = None,
-    left: Released | None = None,
+    released: Released | None = None,
 ) -> QueueFile:
     """Return the present generation; `known` itself when that is still the present one.
 
     Args:
         progress: As in `QueueText.parse`.
-        left: How the last holder of the lock left it.
+        released: How the last holder of the lock left it.
 
     Raises:
         TeamError: `STORE_UNREADABLE` with line and column; nothing may be written then.
@@ -71,7 +71,7 @@ def load(
     try:
         while True:
             try:
-                return _load_once(disk, path, known, progress, left)
+                return _load_once(disk, path, known, progress, released)
             except TextError as error:
                 if time.monotonic() >= deadline:
                     return _blank(disk, path, error)
@@ -116,7 +116,7 @@ def _blank(disk: Disk, path: Path, error: TextError) -> QueueFile:
 
 
 def _load_once(
-    disk: Disk, path: Path, known: QueueFile | None, progress: Progress | None, left: Released | None
+    disk: Disk, path: Path, known: QueueFile | None, progress: Progress | None, released: Released | None
 ) -> QueueFile:
     found = disk.stat(path)
     if found is None:
@@ -127,6 +127,6 @@ def _load_once(
     before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
     # The CRC, too: another program may write as many bytes within one tick of the clock.
     # guard: only-our-own-text-unread
-    if before is None and left is not None and left.queue == found.mark and left.listed == zlib.crc32(data):
-        return QueueFile(QueueText.left(data), found)
+    if before is None and released is not None and released.queue == found.mark and released.listed == zlib.crc32(data):
+        return QueueFile(QueueText.lazy(data), found)
     return QueueFile(QueueText.parse(data, before, progress).with_unique_ids(), found)

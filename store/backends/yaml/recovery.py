@@ -25,7 +25,7 @@ from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat, cut,
 from team_console.store.backends.yaml.healing import (
     SYSTEM,
     ExpectedQueue,
-    HeldMessages,
+    MessagesById,
     contribution,
     is_other,
     reconcile,
@@ -42,7 +42,7 @@ from team_console.store.model.safe import counted
 
 
 def recover(team: LockedTeam) -> Line | None:
-    """Clear away what was left and load the queue; which line makes all agree, None when it does.
+    """Clear away what was left and load the queue; returns the line that makes all agree, None when they do.
 
     Raises:
         TeamError: `STORE_UNREADABLE` or `STORE_FAILED`; nothing was written into the queue then.
@@ -50,34 +50,36 @@ def recover(team: LockedTeam) -> Line | None:
     tip = _clear_the_way(team)
     _note_loss(team, tip)
     # How the lock was released after the last line; None when its holder died.
-    left = team.left if team.left is not None and team.left.seq == tip.seq and not tip.torn else None
+    released = team.released if team.released and team.released.seq == tip.seq and not tip.torn else None
     if tip.torn:
         tip = _set_aside_torn_line(team, tip)
-    swapped = _clear(team, tip.line)
+    swapped = _clear_staging(team, tip.line)
     if swapped:
-        left = None
-    queue = _with_one_name(team, load(team.disk, team.layout.queue, team.known, left=left))
+        released = None
+    queue = _with_one_name(team, load(team.disk, team.layout.queue, team.agreed_queue, released=released))
     _refuse_without_account(team, queue, tip)
     team.tip, team.queue, team.agrees = tip, queue, False
     remedy, line = None, tip.line
     prev = team.disk.stat(team.layout.prev)
-    if line is not None and not _is_as_left(line, queue, prev, left):
+    if line is not None and not _is_as_released(line, queue, prev, released):
         # guard: recorded-commit-finished
-        is_cut = left is None and not swapped and team.reached != tip.seq and is_cut_short(line, queue, prev)
+        is_cut = released is None and not swapped and team.own_seq != tip.seq and is_cut_short(line, queue, prev)
         account = None
         # Somebody else wrote the queue, unless it is as the last transaction found it, or made it.
         if queue.mark != (line.base if is_cut else line.queue):
-            trusted = left.queue if left is not None else None
-            account = ExpectedQueue(team.disk, team.layout, team.known, line, trusted=trusted, without=is_cut)
-        held = account.expected() if account is not None else {}
+            trusted = released.queue if released is not None else None
+            account = ExpectedQueue(
+                team.disk, team.layout, team.agreed_queue, line, trusted=trusted, is_before_line=is_cut
+            )
+        expected = account.expected() if account is not None else {}
         # Before the healing: a copy that is about to go must not count as a message that is safe in an archive.
         if is_cut:
-            _cut_archives(team, line, queue.text, held)
+            _cut_archives(team, line, queue.text, expected)
         if account is not None:
-            remedy = _healing(team, account, held)
+            remedy = _healing(team, account, expected)
         # All that follows becomes one line with the healing, so that no crash in between forgets a part.
         if is_cut:
-            line = _without_others(line, held, queue.text)
+            line = _without_others(line, expected, queue.text)
             remedy = in_sequence(remedy, _completion(team, line))
         elif _has_displaced(line, prev):
             remedy = in_sequence(remedy, _merging(team, queue.text, remedy))
@@ -118,9 +120,9 @@ def _is_visible(line: Line, text: QueueText) -> bool:
     return any(text.message(message_id) is None for message_id in line.removed)
 
 
-def _is_as_left(line: Line, queue: QueueFile, prev: Stat | None, left: Released | None) -> bool:
+def _is_as_released(line: Line, queue: QueueFile, prev: Stat | None, released: Released | None) -> bool:
     """Return whether the queue is as the last holder of the lock left it, whoever wrote it then."""
-    is_same = left is not None and queue.mark is not None and queue.mark == left.queue
+    is_same = released is not None and queue.mark is not None and queue.mark == released.queue
     return is_same and not _was_written_late(line, prev)
 
 
@@ -175,8 +177,12 @@ def _set_aside_torn_line(team: LockedTeam, tip: Tip) -> Tip:
     return replace(tip, torn=b"")
 
 
-def _clear(team: LockedTeam, line: Line | None) -> bool:
-    """Remove staging files, which nobody alive owns; whether one had been exchanged with the queue: it is `.prev`."""
+def _clear_staging(team: LockedTeam, line: Line | None) -> bool:
+    """Remove staging files, which nobody alive owns; one that was exchanged with the queue becomes `.prev`.
+
+    Returns:
+        Whether there was one of those.
+    """
     swapped, now = False, team.disk.stat(team.layout.queue)
     # guard: stale-staging-removed
     names = [name for name in team.disk.names(team.layout.folder) if name.startswith(team.layout.staging)]
@@ -205,8 +211,12 @@ def _is_displaced(name: str, stat: Stat, now: Stat | None, line: Line) -> bool:
 
 # guard: hard-links-refused
 def _with_one_name(team: LockedTeam, queue: QueueFile) -> QueueFile:
-    """A queue with a second name would be torn apart by a swap; only our own `.prev` may be that name, and
-    goes.
+    """Return the queue as a file with one name: a swap would leave a second one behind.
+
+    Where our own `.prev` is that name, it is removed.
+
+    Raises:
+        TeamError: `STORE_FAILED` for any other second name.
     """
     stat, layout = queue.stat, team.layout
     if stat is None or stat.links < 2:
@@ -238,10 +248,10 @@ def _note_loss(team: LockedTeam, tip: Tip) -> None:
     """Know what the trail lost: else the first write would make it forgotten, and with it which settings and keys were
     known.
     """
-    problem = audit_problem(team.disk, team.layout, team.left, tip.seq) if team.lost is None else None
+    problem = audit_problem(team.disk, team.layout, team.released, tip.seq) if team.lost_lines is None else None
     if problem is not None:
         team.notices.append(replace(problem, severity="warning", hint="It begins anew; keep a copy of what is left."))
-        team.lost = tip.seq, team.left.seq if team.left is not None else 0
+        team.lost_lines = tip.seq, team.released.seq if team.released is not None else 0
 
 
 _CLOSING = 1 << 10
@@ -339,11 +349,11 @@ def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | N
 
 
 # guard: rolled-back-status-healed
-def _healing(team: LockedTeam, account: ExpectedQueue, held: HeldMessages) -> Line | None:
+def _healing(team: LockedTeam, account: ExpectedQueue, expected: MessagesById) -> Line | None:
     """Return the line for what a program without the lock lost or added; None for nothing."""
     vanished = team.queue.stat is None
     archived = (lambda _: False) if vanished else team.archives.keeps
-    healing = reconcile(held, team.queue.text, archived=archived, taken_out=account.was_taken_out)
+    healing = reconcile(expected, team.queue.text, archived=archived, taken_out=account.was_taken_out)
     if vanished:
         text = f"the queue was gone; put back from the audit trail: {counted(len(healing.adds), 'message')}"
         healing.problems = [Problem("REBUILT", "warning", team.layout.queue.name, text)]
@@ -351,14 +361,14 @@ def _healing(team: LockedTeam, account: ExpectedQueue, held: HeldMessages) -> Li
     return healing.line()
 
 
-def _without_others(line: Line, held: HeldMessages, text: QueueText) -> Line:
+def _without_others(line: Line, expected: MessagesById, text: QueueText) -> Line:
     """`line` without what it does to ids that stand for messages of somebody else by now."""
     ids = {patch.message_id for patch in line.changes}.union(line.removed)
     taken: dict[str, Message] = {}
-    for message_id in ids & held.keys():
+    for message_id in ids & expected.keys():
         here = text.message(message_id)
-        if here is not None and is_other(here, held[message_id]):
-            taken[message_id] = held[message_id]
+        if here is not None and is_other(here, expected[message_id]):
+            taken[message_id] = expected[message_id]
     if not taken:
         return line
     ours = taken | {key: patch.on(taken[key]) for patch in line.changes if (key := patch.message_id) in taken}
@@ -383,12 +393,12 @@ def _completion(team: LockedTeam, line: Line) -> Line:
 
 
 # guard: archives-cut-in-recovery
-def _cut_archives(team: LockedTeam, line: Line, text: QueueText, held: HeldMessages) -> None:
+def _cut_archives(team: LockedTeam, line: Line, text: QueueText, expected: MessagesById) -> None:
     """Take back what the transaction of `line` put at the ends of archives, whole or torn, where nothing else is."""
     for path, size in ((team.layout.folder / name, size) for name, size in line.sizes.items()):
         if path.parent != team.layout.archives or size_of(team.disk, path) <= size:
             continue
-        if _is_ours(team.disk.read(path, size)[0], line, text, held):
+        if _is_ours(team.disk.read(path, size)[0], line, text, expected):
             cut(team.disk, path, size)
         else:
             said = f"{path.name} was also written by another program; copies of a record may be there twice"
@@ -396,7 +406,7 @@ def _cut_archives(team: LockedTeam, line: Line, text: QueueText, held: HeldMessa
     team.archives.forget()
 
 
-def _is_ours(end: bytes, line: Line, text: QueueText, held: HeldMessages) -> bool:
+def _is_ours(end: bytes, line: Line, text: QueueText, expected: MessagesById) -> bool:
     """Return whether the end of an archive is what `line` appends, or a beginning of that; the queue may have lost
     it.
     """
@@ -408,7 +418,7 @@ def _is_ours(end: bytes, line: Line, text: QueueText, held: HeldMessages) -> boo
         text = apply(text, line)
     known = (archive_entry(text, message_id, record) for _, message_id, record in line.archived)
     copies = [entry for entry in known if entry is not None]
-    copies += [(patch.on(held[patch.message_id]), b"") for patch in line.changes if patch.message_id in held]
+    copies += [(patch.on(expected[patch.message_id]), b"") for patch in line.changes if patch.message_id in expected]
     for copy in copies:
         with suppress(TextError):
             if closed(*copy).startswith(rest):

@@ -245,6 +245,7 @@ def open_session(
     """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
 
     Args:
+        known: The queue as this process last saw it; None where it never did.
         archives: The team's; what was known of them in the session before is forgotten.
         settings: Reads the settings, once the lock is there; all that is done in this session goes by them.
         recorded: As in `LockedTeam`.
@@ -258,14 +259,14 @@ def open_session(
         held(disk, layout.lock, wait=left_to_wait, mode=mode) as lock,
     ):
         before = read_text(disk, layout.lock)
-        left = parse_released(before)
+        released = parse_released(before)
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))
         seen = known or QueueFile(QueueText.empty(), None)
         read = settings()
         archives.forget()
         trail = AuditTrail(disk, layout.audit, read.config.key)
-        team = LockedTeam(disk, layout, lock, clock, trail, archives, read, recorded, seen, seen, left)
+        team = LockedTeam(disk, layout, lock, clock, trail, archives, read, recorded, seen, seen, released)
         session = LockedSession(team)
         try:
             session.enter()
@@ -274,8 +275,8 @@ def open_session(
             # Whoever comes after a session that was given up must not take us for a holder that died in it.
             text = left_text(before)
             # guard: lost-trail-kept-without-write
-            if team.agrees and team.left is not None and team.lost is None:
-                text = released_text(replace(team.left, listed=team.known.text.list_digest))
+            if team.agrees and team.released is not None and team.lost_lines is None:
+                text = released_text(replace(team.released, listed=team.agreed_queue.text.list_digest))
             with contextlib.suppress(OSError):
                 lock.write(text)
 

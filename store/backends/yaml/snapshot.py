@@ -25,7 +25,7 @@ from team_console.store.backends.yaml.healing import (
     HEALED_LOST,
     HEALED_STATE,
     ExpectedQueue,
-    HeldMessages,
+    MessagesById,
     reconcile,
 )
 from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, is_drop_file, leads_out, names_in
@@ -102,7 +102,7 @@ class SnapshotReader:
             found = self.trail.facts(self._settings().config.key)
             return None if self.trail.is_private else found
 
-    def left(self, generation: QueueFile | None) -> None:
+    def remember_end_of_turn(self, generation: QueueFile | None) -> None:
         """Remember what a turn of our own ended with; the kernel need not be asked who had the lock then: we had."""
         self.generation, self.folder_seen = generation, True
         self._holder.rest()
@@ -551,18 +551,20 @@ class Losses:
         finally:
             self._archives.forget()
 
-    def _expected(self, now: QueueFile, ours: QueueFile | None, released: Released | None) -> HeldMessages | None:
+    def _expected(self, now: QueueFile, ours: QueueFile | None, released: Released | None) -> MessagesById | None:
         """Return the content of the queue by our own trail; None without one, or when the queue is as we left it."""
         line = AuditTrail(self._disk, self._layout.audit).tip().line
         if line is None or (released is None and now.mark in (line.queue, line.base)):
             return None
         trusted = released.queue if released is not None else None
         prev = self._disk.stat(self._layout.prev) if released is None else None
-        without = released is None and is_cut_short(line, now, prev)
-        return ExpectedQueue(self._disk, self._layout, ours or now, line, trusted=trusted, without=without).expected()
+        is_before_line = released is None and is_cut_short(line, now, prev)
+        return ExpectedQueue(
+            self._disk, self._layout, ours or now, line, trusted=trusted, is_before_line=is_before_line
+        ).expected()
 
 
-def _loss(expected: HeldMessages, now: QueueFile, layout: Layout, archives: Archives) -> Loss:
+def _loss(expected: MessagesById, now: QueueFile, layout: Layout, archives: Archives) -> Loss:
     """Read messages are in an archive; of the others that are gone, some may be too when the trail is damaged."""
     asked: set[str] = set()
 

@@ -131,7 +131,7 @@ class YamlTeam(PresentInFolder):
                 self._disk, self.layout, self.clock, settings=settings, folder_seen=was_there
             )
             if self._last_queue is not None:
-                self._snapshots.left(self._last_queue)
+                self._snapshots.remember_end_of_turn(self._last_queue)
         return self._snapshots
 
     def snapshot(self, *, progress: Progress | None = None) -> Snapshot:
@@ -187,7 +187,7 @@ class YamlTeam(PresentInFolder):
             finally:
                 self._last_queue, self._was_there = session.team.queue, True
                 if self._snapshots is not None:
-                    self._snapshots.left(self._last_queue)
+                    self._snapshots.remember_end_of_turn(self._last_queue)
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
