@@ -65,8 +65,12 @@ _COMMANDS = {
         docker volume rm, docker volume prune, docker system prune, docker compose down -v
         docker compose down --volumes, docker-compose down -v, docker-compose down --volumes
         kubectl delete, oc delete, helm uninstall, helm delete, terraform destroy, terraform apply -destroy
-        tofu destroy, pulumi destroy, aws s3 rm, aws s3 rb, gsutil rm, gcloud storage rm, rclone delete, rclone purge
-        gh repo delete, gh release delete, glab repo delete
+        tofu destroy, pulumi destroy, cdk destroy, fly apps destroy, flyctl apps destroy, heroku apps:destroy
+        aws s3 rm, aws s3 rb, aws s3 sync --delete, gsutil rm, gcloud storage rm, rclone delete, rclone purge
+        az group delete, az resource delete, az vm delete, az storage blob delete, az storage account delete
+        gcloud projects delete, gcloud compute instances delete, gcloud sql instances delete
+        gcloud run services delete, gcloud functions delete, doctl compute droplet delete
+        gh repo delete, gh release delete, glab repo delete, git filter-branch, wipefs -a, mkfs, mkfs.ext4, blkdiscard
     """),
     "settings and hooks": _commands("""
         team-console join, team-console leave
