@@ -212,7 +212,7 @@ def test_what_agents_call_all_day_loads_nothing_heavy(verb: str, team: CommandLi
 def test_a_queue_of_our_own_form_needs_no_reader_of_other_forms(tmp_path: Path) -> None:
     loaded = loaded_by("import team_console.store.backends.yaml.session", tmp_path)
     assert "store.backends.yaml.queue" in loaded
-    assert "store.backends.pieces" not in loaded
+    assert "store.backends.entry_splitter" not in loaded
 
 
 def test_every_verb_is_among_those_that_were_run() -> None:

@@ -21,8 +21,8 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
+from team_console.store.backends.entry_splitter import EntrySplitter, PieceForm
 from team_console.store.backends.locked_files import open_file
-from team_console.store.backends.pieces import Cutter, PieceForm
 from team_console.store.contract.team import (
     FOREIGN_TEAM,
     AuditLine,
@@ -459,7 +459,7 @@ def _entries(text: str) -> Iterator[_Entry]:
     """Yield each entry of an inbox, whether it is an array or one object a line, and what is none."""
     data = text.encode("utf-8", "replace")
     line, place = 1, 0
-    for piece in Cutter(data, _fits).pieces():
+    for piece in EntrySplitter(data, _fits).pieces():
         raw = data[piece.start : piece.end]
         shown = raw.lstrip()
         line += data.count(b"\n", place, piece.end - len(shown))

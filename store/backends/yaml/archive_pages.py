@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
-from team_console.store.backends.pieces import begin_of_records
+from team_console.store.backends.entry_splitter import begin_of_records
 from team_console.store.backends.yaml.archives import (
     BEGINNING,
     HEADER,

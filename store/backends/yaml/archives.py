@@ -340,7 +340,7 @@ class Archives:
         known, size = self._parts.get(path), usable_size(self._disk, path)
         # guard: long-archive-read-in-stretches
         if size > _LONG:
-            from team_console.store.backends.pieces import begin_of_records  # 5 ms, for the archives of others
+            from team_console.store.backends.entry_splitter import begin_of_records  # 5 ms, for the archives of others
 
             begin = begin_of_records(self._disk.read(path, 0, BEGINNING)[0])
             if begin is not None:

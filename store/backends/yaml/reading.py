@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
-from team_console.store.backends.pieces import Cutter, Piece, PieceForm
+from team_console.store.backends.entry_splitter import EntrySplitter, Piece, PieceForm
 from team_console.store.backends.yaml.entry import (
     Entry,
     EntryText,
@@ -52,7 +52,7 @@ class _Alone:
         self._done = 0
 
     def trouble(self, raw: bytes, _: PieceForm) -> int | None:
-        """See `pieces.Trouble`."""
+        """See `entry_splitter.Trouble`."""
         known = self._known.get(raw)
         if known is not None and known.is_alone:  # as nearly all at a reload
             self._read[raw] = known
@@ -107,13 +107,13 @@ def read_entries(
     """
     check_bytes(data)
     alone = _Alone(data, known, progress)
-    cutter = Cutter(data, alone.trouble, every_list=every_list)
-    read = [(piece, alone.piece(data, piece)) for piece in cutter.pieces()]
-    text = _put_together(data, read, cutter)
+    splitter = EntrySplitter(data, alone.trouble, every_list=every_list)
+    read = [(piece, alone.piece(data, piece)) for piece in splitter.pieces()]
+    text = _put_together(data, read, splitter)
     wrong = [entry for _, entry in read if entry.is_damaged]
     needs_whole = {entry.error.reach for entry in wrong if entry.error is not None} - {Reach.MEANING}
     has_none = not any(piece.form in (PieceForm.ITEM, PieceForm.RECORD, PieceForm.OBJECT) for piece, _ in read)
-    is_refused = has_none and (bool(wrong) or text.odd or not cutter.has_list)
+    is_refused = has_none and (bool(wrong) or text.odd or not splitter.has_list)
     is_doubtful = (
         text.odd
         or any(entry.is_object for entry in wrong)
@@ -121,7 +121,7 @@ def read_entries(
         or _ODD(text.head)
         or _ODD(text.tail)
     )
-    if not (needs_whole or is_refused or is_doubtful) and not _has_two(cutter):
+    if not (needs_whole or is_refused or is_doubtful) and not _has_two(splitter):
         _check_around(data, text)
         return text
     try:
@@ -129,8 +129,8 @@ def read_entries(
     except TextError as error:
         if is_refused or _ODD(text.head) or _ODD(text.tail):
             raise
-        if _has_two(cutter):
-            lines = [data.count(b"\n", 0, place) + 1 for _, place in cutter.lists[:2]]
+        if _has_two(splitter):
+            lines = [data.count(b"\n", 0, place) + 1 for _, place in splitter.lists[:2]]
             raise TextError(f"{_LIST}: twice", *lines, hint=_TWICE) from error
         _check_around(data, text)
         return text
@@ -180,8 +180,8 @@ def read_changes(previous: EntryText, data: bytes, known: Mapping[bytes, Entry])
     return EntryText(head, [*left, *read.entries, *right], tail, read.style)
 
 
-def _has_two(cutter: Cutter) -> bool:
-    documents = [document for document, _ in cutter.lists]
+def _has_two(splitter: EntrySplitter) -> bool:
+    documents = [document for document, _ in splitter.lists]
     return len(set(documents)) < len(documents)
 
 
@@ -194,19 +194,19 @@ def _check_around(data: bytes, text: EntryText) -> None:
         raise error.below(data.count(b"\n", 0, len(data) - len(text.tail))) from None
 
 
-def _put_together(data: bytes, read: Sequence[tuple[Piece, Entry]], cutter: Cutter) -> EntryText:
+def _put_together(data: bytes, read: Sequence[tuple[Piece, Entry]], splitter: EntrySplitter) -> EntryText:
     """Part the pieces into what stands before the entries, the entries, and what stands behind them."""
     is_frame = [piece.form is PieceForm.FRAME for piece, _ in read]
     if all(is_frame):
-        place = cutter.lists[0][1] if cutter.lists else 0
-        begin = next((piece.end for piece, _ in read if piece.end > place), 0) if cutter.has_list else 0
-        return EntryText(data[:begin], (), data[begin:], Style(0, _line_end(data)), odd=cutter.is_odd)
+        place = splitter.lists[0][1] if splitter.lists else 0
+        begin = next((piece.end for piece, _ in read if piece.end > place), 0) if splitter.has_list else 0
+        return EntryText(data[:begin], (), data[begin:], Style(0, _line_end(data)), odd=splitter.is_odd)
     first = is_frame.index(False)
     last = len(read) - is_frame[::-1].index(False)
     begin, end = read[first][0].start, read[last - 1][0].end
     items = [piece for piece, _ in read if piece.form is PieceForm.ITEM]
-    style = Style(items[-1].column if items else 0, _line_end(data), is_json=not items and not cutter.lists)
-    return EntryText(data[:begin], [entry for _, entry in read[first:last]], data[end:], style, odd=cutter.is_odd)
+    style = Style(items[-1].column if items else 0, _line_end(data), is_json=not items and not splitter.lists)
+    return EntryText(data[:begin], [entry for _, entry in read[first:last]], data[end:], style, odd=splitter.is_odd)
 
 
 def _line_end(data: bytes) -> bytes:

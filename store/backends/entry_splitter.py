@@ -1,4 +1,4 @@
-"""Cut a text of entries into its pieces: lists at any indentation, documents, JSON, and what stands between them.
+"""Split a text into its entries: lists at any indentation, documents, JSON, and what stands between them.
 
 One reader for queue, archives, dropped files, and the inboxes of other programs. A bad piece takes no neighbour along,
 and what stands in a text stays text: a line that looks like an entry is none inside of a quote, a block or a bracket,
@@ -53,6 +53,7 @@ _DASH = re.compile(rb"(?:%s)?(?P<pad> *)-(?=[ \t\r\n]|\Z)" % BOM_UTF8)
 _NEXT = re.compile(rb"^(?:%s)?(?:(?P<pad> *)-(?=[ \t\r\n]|\Z)|(?P<left>[^ \t\r\n#]))" % BOM_UTF8, re.MULTILINE)
 """A line that may end an entry: a dash at any column, or a line that begins at column 0."""
 _LEFT = re.compile(rb"^[^ \t\r\n#-]|^-(?![ \t\r\n]|\Z)", re.MULTILINE)
+"""A line at column 0 that is no item of a list."""
 _MARK = re.compile(rb"(?:---|\.\.\.)(?=[ \t\r\n]|\Z)[ \t]*|%[^\n]*(?:\n|\Z)")
 """The mark of a document, or a directive."""
 _FENCE = b"```"
@@ -61,16 +62,19 @@ _PAD_ONLY = re.compile(rb"(?:%s)? *" % BOM_UTF8)
 _NOTHING = re.compile(rb"(?:\[[ \t]*\]|\{[ \t]*\}|[Nn]ull|NULL|~)[ \t]*(?:(?<=[ \t])#[^\n]*)?(?:\r?\n|\Z)")
 """What programs write for no messages at all, before others append to it."""
 _KEYS_AT = re.compile(rb"-(?: +(?=[^ \r\n#])|[ \t]*(?:#[^\n]*)?\r?\n(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?P<below> *))")
+"""A dash up to the keys of its entry: behind it, or `below` it."""
 _NAME = rb"(?=[^ \t\r\n#])(?:\"(?:[^\"\\\n]|\\.)*\"[ \t]*|'[^'\n]*'[ \t]*|[^\n:]*+(?::(?![ \t\r\n]|\Z)[^\n:]*+)*)"
 """A key: a colon ends it only before a blank."""
 _DEEPER_KEY = re.compile(rb"^(?P<pad> +)(?:" + _NAME + rb"):(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _KEY = re.compile(rb"(?P<name>" + _NAME + rb"):(?=[ \t\r\n]|\Z)|\?(?=[ \t\r\n]|\Z)")
 _VALUELESS = re.compile(rb"(?:[ \t]+[&!][^ \t\r\n]*)*[ \t]*(?:(?<=[ \t])#[^\n]*)?(?:\r?\n|\Z)")
+"""What stands behind a key whose value begins below it."""
 _OPEN_LIST = re.compile(
     rb"(?:[ \t]+[&!][^ \t\r\n]*)*(?:[ \t]+(?:\[[ \t]*\]|\{[ \t]*\}|[Nn]ull|NULL|~))?"  # []: a script appended below
     rb"[ \t]*(?:(?<=[ \t])#[^\n]*)?(?:\r?\n|\Z)"
 )
 _MAPPING_ITEM = re.compile(rb"(?:\xef\xbb\xbf)? *- +(?:\{|" + _NAME + rb":(?=[ \t\r\n]|\Z))")
+"""An item of a list that is a mapping: `- a: 1`, `- {`."""
 _OPENING_BRACKETS = re.compile(rb"\[[\s\[]*")
 _CLOSING_BRACKETS = re.compile(rb"[\s\]},]+")
 _BEFORE_BRACKET = re.compile(rb"(?:[ \t]+[&!][^ \t\r\n]*)*[ \t]*(?=\[)")
@@ -87,9 +91,8 @@ _ID_MEMBER = re.compile(rb"[\"']?\b(?:message_)?id[\"']?\s*:")
 _ID_NAMES = frozenset({b"message_id", b"id"})
 _RECORD_NAMES = frozenset({b"type", b"message_type", b"from", b"sender", b"to", b"recipient", b"to_agents", b"payload"})
 _SLIPPED_NAMES = _RECORD_NAMES | {b"status", b"priority", b"created", b"summary", b"content"}
+"""Keys that belong to the entry before them, though they stand too far left."""
 _LIST_NAME = b"messages"
-_AGAIN = rb"^(?:(?P<pad> {0,%d})(?:[\[{\]]|-(?=[ \t\r\n]|\Z))|(?:---|\.\.\.)(?=[ \t\r\n]|\Z))"
-"""Where something new begins behind an object that has no end."""
 
 # How records begin in an archive.
 _FLUSH = re.compile(rb"^- (?:\{|[\"']?\w+[\"']?:)", re.MULTILINE)
@@ -116,23 +119,25 @@ _OPENING = re.compile(
 _PAD = re.compile(rb"(?:%s)? *(?:- +)*(?:-(?=[ \t][|>]))?" % BOM_UTF8)
 _IN_BRACKETS = re.compile(rb"[\[\]{}]|(?<=[\s,:\[{])[\"']|\n *-(?=[ \t\r\n]|\Z)|(?<=\s)#[^\n]*")
 _EMPTY_BLOCK = re.compile(rb"[:-][ \t]+[|>][-+0-9]{0,2}[ \t]*(?:#[^\n]*)?\r?\n(?:[ \t]*\r?\n)*\Z")
+"""The sign of a block of text at the end of a stretch, without any line of that text."""
 _OPEN_VALUE = re.compile(rb"[^\n]*:[ \t]*(?:[|>][-+0-9]{0,2}[ \t]*)?(?:#[^\n]*)?\r?(?:\n|\Z)")
+"""A key whose value may be the list below it."""
 _CLOSINGS = {b"]": b"[", b"}": b"{"}
 _TRIES, _LEAST = 8, 1 << 20
 """How many times its own length of a text is searched in vain for the ends of brackets."""
 _ANY_COLUMN = 1 << 30
-_MOST_PARTS = 64
+_MOST_INNER_ENTRIES = 64
 """Entries that are looked for inside of one that does not fit; behind the last the rest is one."""
 
 
 @cache
-def _deeper(column: int) -> re.Pattern[bytes]:
-    """Lines of a block below a key at `column`."""
+def _block_lines(column: int) -> re.Pattern[bytes]:
+    """Return the lines of a block below a key in this column."""
     return re.compile(rb"(?:[ \t]*\r?\n| {%d}[^\n]*(?:\n|\Z))*" % (column + 1))
 
 
 @cache
-def _ends(column: int) -> re.Pattern[bytes]:
+def _entry_ends(column: int) -> re.Pattern[bytes]:
     """Return lines that may end an entry whose dash is in this column and whose keys stand behind one blank, each with
     the line end before it: that is found many times as fast as the place behind it.
     """
@@ -140,12 +145,15 @@ def _ends(column: int) -> re.Pattern[bytes]:
 
 
 @cache
-def _again(column: int) -> re.Pattern[bytes]:
-    return re.compile(_AGAIN % column, re.MULTILINE)
+def _after_object(column: int) -> re.Pattern[bytes]:
+    """Return where something new begins behind an object that has no end and whose brace is in this column."""
+    return re.compile(
+        rb"^(?:(?P<pad> {0,%d})(?:[\[{\]]|-(?=[ \t\r\n]|\Z))|(?:---|\.\.\.)(?=[ \t\r\n]|\Z))" % column, re.MULTILINE
+    )
 
 
-class Cutter:
-    """Cuts one text; `trouble` says of an entry whether it can be told apart.
+class EntrySplitter:
+    """Splits one text into pieces; `trouble` says of an entry whether it can be told apart.
 
     Args:
         every_list: Whether lists under any key are meant, as in an archive, or only that under `messages`.
@@ -162,13 +170,21 @@ class Cutter:
         self._trouble = trouble
         self._every_list = every_list
         self._place = 0
-        self._brackets = 0
-        self._no_brackets = 0
+        """Where the next piece begins."""
+        self._open_brackets = 0
+        """How many brackets around entries were opened and not closed."""
+        self._unclosed_until = 0
+        """Where the last search for a closing bracket ended in vain: one that opens before it has no end either."""
         self._text_end = 0
+        """The end of the last text over several lines that was found within brackets."""
         self._document = 0
-        self._no_record = 0
-        self._budget = _TRIES * len(data) + _LEAST
-        self._parts = 0
+        """Where the document begins that is split now."""
+        self._no_record_until = 0
+        """The end of keys that are no record: what begins before it is none either."""
+        self._search_budget = _TRIES * len(data) + _LEAST
+        """Bytes that may yet be searched in vain for closing brackets."""
+        self._inner_entries = 0
+        """Entries found in a row inside of one that does not fit."""
 
     def pieces(self) -> Iterator[Piece]:
         """Yield all pieces in order; together they are the text."""
@@ -176,12 +192,12 @@ class Cutter:
         if self._place:
             yield Piece(0, self._place, PieceForm.FRAME)
         while self._place < len(self.data):
-            yield from self._row()
-            for piece in self._step(self._place) if self._place < len(self.data) else ():
+            yield from self._plain_items()
+            for piece in self._pieces_at(self._place) if self._place < len(self.data) else ():
                 self._place = end = self._behind(_BLANKS, piece.end)
                 yield Piece(piece.start, end, piece.form, piece.column, self.data[piece.start : end])
 
-    def _row(self) -> Iterator[Piece]:
+    def _plain_items(self) -> Iterator[Piece]:
         """Yield entries one below the other that can be told apart, as nearly all can, with a look at each only."""
         data, trouble = self.data, self._trouble
         dash = _DASH.match(data, self._place)
@@ -190,7 +206,7 @@ class Cutter:
         self.has_list = True
         column = len(dash["pad"])
         sibling, keys = b" " * column + b"- ", column + 2
-        for found in _ends(column).finditer(data, self._line_end(self._place) - 1):
+        for found in _entry_ends(column).finditer(data, self._line_end(self._place) - 1):
             start, end = self._place, found.start() + 1
             if not data.startswith(sibling, start) or data[start + keys] in b" \t\r\n#":
                 return
@@ -210,7 +226,7 @@ class Cutter:
         found = pattern.match(self.data, at)
         return found.end() if found is not None else at
 
-    def _step(self, at: int) -> Iterator[Piece]:
+    def _pieces_at(self, at: int) -> Iterator[Piece]:
         """Yield the piece that begins at `at`, which is not blank, and those that are told apart with it."""
         data = self.data
         dash = _DASH.match(data, at)
@@ -226,10 +242,10 @@ class Cutter:
             yield Piece(at, nothing.end(), PieceForm.FRAME)
             return
         if mark is not None:
-            self._document, self._brackets = mark.end(), 0
+            self._document, self._open_brackets = mark.end(), 0
             yield Piece(at, self._behind(_CLEAN, mark.end()), PieceForm.FRAME)
             return
-        if _FLOW_BEGIN.match(data, at) is not None or self._brackets:
+        if _FLOW_BEGIN.match(data, at) is not None or self._open_brackets:
             yield from self._in_brackets(at)
             return
         key = _KEY.match(data, place)
@@ -239,6 +255,7 @@ class Cutter:
         yield Piece(at, self._boundary(self._line_end(at), _ANY_COLUMN), PieceForm.OTHER)
 
     def _line_end(self, at: int) -> int:
+        """Return where the line behind `at` begins."""
         found = self.data.find(b"\n", at)
         return found + 1 if found >= 0 else len(self.data)
 
@@ -267,12 +284,13 @@ class Cutter:
             end = longer
             wrong = self._trouble(self.data[at:end], PieceForm.ITEM)
         has_lines_inside = self._line_end(at) < end
-        is_looked_into = wrong is not None and has_lines_inside and self._parts < _MOST_PARTS
-        part = self._part(at, end, column, keys_column, wrong or 0) if is_looked_into else None
-        self._parts = self._parts + 1 if part is not None else 0
+        is_looked_into = wrong is not None and has_lines_inside and self._inner_entries < _MOST_INNER_ENTRIES
+        part = self._inner_entry(at, end, column, keys_column, wrong or 0) if is_looked_into else None
+        self._inner_entries = self._inner_entries + 1 if part is not None else 0
         yield Piece(at, end if part is None else part, PieceForm.ITEM, column)
 
     def _keys_column(self, at: int, column: int) -> int:
+        """Return the column of the keys of an entry whose dash is in `column`."""
         dash = self.data.index(b"-", at)
         found = _KEYS_AT.match(self.data, dash)
         if found is None:
@@ -301,7 +319,7 @@ class Cutter:
         key = _KEY.match(self.data, place)
         if key is None:
             return is_below
-        if _bare(key["name"] or b"") in _SLIPPED_NAMES:
+        if _unquoted(key["name"] or b"") in _SLIPPED_NAMES:
             return True
         return is_below and _VALUELESS.match(self.data, key.end()) is None
 
@@ -341,7 +359,7 @@ class Cutter:
                 at = line_end
             elif found["block"] is not None:
                 line = self.data.rfind(b"\n", 0, at) + 1
-                at = self._behind(_deeper(self._behind(_PAD, line) - line), line_end)
+                at = self._behind(_block_lines(self._behind(_PAD, line) - line), line_end)
                 if at > line_end:
                     yield line_end - 1, at, True
             else:
@@ -370,7 +388,7 @@ class Cutter:
     def _bracket_end(self, at: int) -> int:
         """Return the end of what begins with the bracket at `at`; -1 where it has none before the next dash."""
         data, open_brackets, place = self.data, list[bytes](), at
-        if at < self._no_brackets or self._budget < 0:
+        if at < self._unclosed_until or self._search_budget < 0:
             return -1
         while (found := _IN_BRACKETS.search(data, place)) is not None:
             token, place = found[0][:1], found.end()
@@ -394,12 +412,16 @@ class Cutter:
                     self._text_end = place
             elif token == b"\n":
                 break
-        self._no_brackets = found.start() if found is not None else len(data)
-        self._budget -= self._no_brackets - at
+        self._unclosed_until = found.start() if found is not None else len(data)
+        self._search_budget -= self._unclosed_until - at
         return -1
 
-    def _part(self, start: int, end: int, column: int, keys_column: int, wrong: int) -> int | None:
-        """Return where within an entry that does not fit another one begins; None where that cannot be told."""
+    def _inner_entry(self, start: int, end: int, column: int, keys_column: int, wrong: int) -> int | None:
+        """Return where within an entry another one begins; None where that cannot be told.
+
+        Args:
+            wrong: The line, counted from 0, that does not fit the entry.
+        """
         lines = self._lines_inside(start, end)
         at_fault = start
         for _ in range(wrong):
@@ -427,7 +449,7 @@ class Cutter:
                 and self._trouble(self.data[start : self._line_end(place)], PieceForm.ITEM) is not None
             ):
                 return place
-        return self._among_keys(start, lines, keys_column, at_fault)
+        return self._dash_among_keys(start, lines, keys_column, at_fault)
 
     def _lines_inside(self, start: int, end: int) -> list[tuple[int, int, bool]]:
         """Place, column and whether it is a dash, of each line below the first that is in no text and no bracket."""
@@ -448,7 +470,7 @@ class Cutter:
             at = line_end
         return found
 
-    def _among_keys(
+    def _dash_among_keys(
         self, start: int, lines: list[tuple[int, int, bool]], keys_column: int, at_fault: int
     ) -> int | None:
         """Return the first dash in the column of the keys, behind the fault, that no key can have as its list."""
@@ -466,7 +488,7 @@ class Cutter:
 
     def _keys(self, at: int, key: re.Match[bytes]) -> Iterator[Piece]:
         """Yield the list that a key opens, or the record that begins with it, or the key with its value."""
-        name = _bare(key["name"] or b"")
+        name = _unquoted(key["name"] or b"")
         if name == _LIST_NAME:
             opening = _OPEN_LIST.match(self.data, key.end())
             if opening is not None:
@@ -492,9 +514,9 @@ class Cutter:
         if empty is not None:
             if self._every_list and _MAPPING_ITEM.match(self.data, self._behind(_BLANKS, empty.end())):
                 return empty.end()
-            end = self._next_left(empty.end())
+            end = self._next_line_at_left(empty.end())
             while (close := self._open_end(empty.end(), end)) >= 0:
-                end = self._next_left(self._line_end(close - 1))
+                end = self._next_line_at_left(self._line_end(close - 1))
             return end
         line = self.data.rfind(b"\n", 0, at) + 1
         place = self._line_end(at)
@@ -502,13 +524,13 @@ class Cutter:
             place = self._line_end(close - 1) if close > place else place
         return self._boundary(place, _ANY_COLUMN) if place < len(self.data) else place
 
-    def _next_left(self, at: int) -> int:
+    def _next_line_at_left(self, at: int) -> int:
         found = _LEFT.search(self.data, at)
         return found.start() if found is not None else len(self.data)
 
     def _record_end(self, at: int) -> int | None:
         """Return the end of the record that begins at `at` without a dash; None where these keys are no record."""
-        if at < self._no_record:
+        if at < self._no_record_until:
             return None
         seen, place = set[bytes](), at
         while place < len(self.data):
@@ -517,14 +539,14 @@ class Cutter:
             key = None if _MARK.match(self.data, begin) else _KEY.match(self.data, begin)
             if key is None or _DASH.match(self.data, place) or _FLOW_BEGIN.match(self.data, begin):
                 break
-            name = _bare(key["name"] or b"")
+            name = _unquoted(key["name"] or b"")
             if name == _LIST_NAME or (name in seen and name in _ID_NAMES):
                 break
             seen.add(name)
             place = self._value_end(key.end())
         if seen & _ID_NAMES or len(seen & _RECORD_NAMES) > 1:
             return place
-        self._no_record = place
+        self._no_record_until = place
         return None
 
     # JSON.
@@ -537,27 +559,27 @@ class Cutter:
         if token == b"{":
             container = _container(data, place)
             if container is not None and (container["list"] == _LIST_NAME or self._every_list):
-                self._brackets += 2
+                self._open_brackets += 2
                 self.has_list, self.is_odd = True, True
                 yield Piece(at, container.end(), PieceForm.FRAME)
                 return
-            yield self._object(at, place)
+            yield self._object_piece(at, place)
             return
         self.is_odd = True
         if token == b"[":
             end = self._behind(_OPENING_BRACKETS, place)
-            self._brackets += data.count(b"[", place, end)
+            self._open_brackets += data.count(b"[", place, end)
             self.has_list = True
             yield Piece(at, end, PieceForm.FRAME)
             return
         brackets = _CLOSING_BRACKETS.match(data, place)
         if brackets is not None:
-            self._brackets = max(0, self._brackets - sum(map(brackets[0].count, (b"]", b"}"))))
+            self._open_brackets = max(0, self._open_brackets - sum(map(brackets[0].count, (b"]", b"}"))))
             yield Piece(at, brackets.end(), PieceForm.FRAME)
             return
         members = _MEMBERS_BEHIND.match(data, place)
         if members is not None and not _ID_MEMBER.search(members[0]):
-            self._brackets += members[0].count(b"[") - members[0].count(b"]") - members[0].count(b"}")
+            self._open_brackets += members[0].count(b"[") - members[0].count(b"]") - members[0].count(b"}")
             yield Piece(at, members.end(), PieceForm.FRAME)
             return
         yield Piece(at, self._value_in_brackets(place), PieceForm.OTHER)
@@ -568,24 +590,25 @@ class Cutter:
         found = _VALUE_END.search(self.data, end if end >= 0 else at + 1)
         return found.end() if found is not None else len(self.data)
 
-    def _object(self, at: int, place: int) -> Piece:
+    def _object_piece(self, at: int, place: int) -> Piece:
+        """Return the piece that begins at `at` with the object whose brace is at `place`, whole or not."""
         data = self.data
         line = data.rfind(b"\n", 0, place) + 1
         column = place - line if not data[line:place].strip(b" ") else 0
         line_end = self._line_end(place)
         end = line_end if _is_object(data[place:line_end]) else -1
         if end < 0:
-            self._text_end, self._no_brackets = 0, 0
+            self._text_end, self._unclosed_until = 0, 0
             end = self._bracket_end(place)
         if end >= 0 and data[end - 1] != 10 and not _BEHIND_OBJECT.match(data, end):
             return Piece(at, self._boundary(line_end, _ANY_COLUMN), PieceForm.OTHER)
         if end >= 0:
             end = self._behind(_COMMA_BEHIND, end) if data[end - 1] != 10 else end
             return Piece(at, end, PieceForm.OBJECT, column)
-        fault = data[place : self._no_brackets]
-        if fault.rstrip().endswith(b",") and data.startswith(b"{", self._no_brackets):
-            return Piece(at, self._no_brackets, PieceForm.OBJECT, column)
-        found = _again(column).search(data, max(line_end, self._text_end))
+        fault = data[place : self._unclosed_until]
+        if fault.rstrip().endswith(b",") and data.startswith(b"{", self._unclosed_until):
+            return Piece(at, self._unclosed_until, PieceForm.OBJECT, column)
+        found = _after_object(column).search(data, max(line_end, self._text_end))
         end = found.start() if found is not None else len(data)
         return Piece(at, end, PieceForm.OBJECT, column)
 
@@ -613,11 +636,13 @@ def _beginning_with(begin: bytes) -> re.Pattern[bytes]:
 
 
 def _container(data: bytes, place: int) -> re.Match[bytes] | None:
+    """Return the beginning of an object that holds a list of entries and is none itself; None for any other."""
     found = _CONTAINER.match(data, place)
     return found if found is not None and not _ID_MEMBER.search(found[0]) else None
 
 
-def _bare(name: bytes) -> bytes:
+def _unquoted(name: bytes) -> bytes:
+    """Return a key without blanks and quotes around it."""
     name = name.strip()
     return name[1:-1] if name[:1] in (b'"', b"'") and name[-1:] == name[:1] and len(name) > 1 else name
 
