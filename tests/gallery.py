@@ -23,7 +23,7 @@ from team_console.widgets.bars import (
     Tab,
 )
 from team_console.widgets.detail import Detail
-from team_console.widgets.fields import Completer, Field, Letter, OptionLine, Options, with_name
+from team_console.widgets.fields import Completer, Field, LongNote, OptionLine, Options, with_name
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.request_documents import request_document
 from team_console.widgets.row_list import RowList
@@ -88,14 +88,14 @@ WIDGETS: Mapping[str, Callable[[], Widget]] = {
     "request-detail": _request,
     "field": lambda: Field(suggester=Completer(lambda typed: with_name(typed, _NAMES))),
     "options": lambda: Options((OptionLine("once", "this call alone"), OptionLine("always"), OptionLine("no"))),
-    "letter": lambda: Letter(_PLAN),
+    "letter": lambda: LongNote(_PLAN),
 }
 
 
 class Gallery(App[None]):
     """One widget, or all of them below each other."""
 
-    CSS = "Screen { layout: vertical; } RowList, Detail, Letter { height: 1fr; }"
+    CSS = "Screen { layout: vertical; } RowList, Detail, LongNote { height: 1fr; }"
 
     def __init__(self, *names: str) -> None:
         super().__init__()

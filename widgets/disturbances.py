@@ -46,23 +46,32 @@ class Disturbances(Generic[RowT]):
         if self._clock() - self._moved_at < JUST:
             self.note()
 
-    def says_other(self, old: RowT | None, row: RowT | None) -> bool:
-        """Return whether the row under the cursor says other than the one that was there."""
+    def note_change(
+        self, old: RowT | None, row: RowT | None, *, is_same_key: bool, is_here: Callable[[str], bool]
+    ) -> bool:
+        """Note it where another row is under the cursor now, or says other; return whether that is so.
+
+        It is no disturbance where expected rows have left.
+
+        Args:
+            is_same_key: Whether it is the same row, which may say other.
+            is_here: Tells of the key of a row whether it is still in the list.
+        """
         if row is None or old is None or row is old:
-            return row is not old
-        return self._basis(row) != self._basis(old)
+            is_another = row is not old
+        else:
+            is_another = not is_same_key or self._basis(row) != self._basis(old)
+        left = {key for key in self.leaving if not is_here(key)}
+        self.leaving -= left
+        if is_another and old is not None and not left:
+            self.note(old)
+        return is_another
 
     def expect(self, leaving: frozenset[str], is_treated: Callable[[RowT], bool]) -> None:
         """Expect treated rows to leave; when the treated one has left already, that was no disturbance."""
         if self._lost is not None and is_treated(self._lost):
             self._lost, self._at = None, _NEVER
         self.leaving |= leaving
-
-    def excuses(self, is_here: Callable[[str], bool]) -> bool:
-        """Forget expected rows that have left, and return whether any had."""
-        left = {key for key in self.leaving if not is_here(key)}
-        self.leaving -= left
-        return bool(left)
 
     def stay(self) -> None:
         """Keep the treated rows after all: one that leaves from now on counts as a disturbance."""

@@ -83,7 +83,7 @@ def prose(text: str, width: int) -> Iterator[Group]:
             yield from _table(lines[number:end], width)
             number = end - 1
         else:
-            yield _block(line, width)
+            yield _prose_line(line, width)
         number += 1
 
 
@@ -97,7 +97,7 @@ def _table(lines: Sequence[str], width: int) -> Iterator[Group]:
     if room < columns * _NARROWEST:  # nothing is cut that nobody could bring back
         yield from plain("\n".join(lines), width)
         return
-    widths = _shared(
+    widths = _column_widths(
         room, widths, [max(_longest_word(row[place : place + 1]) for row in rows) for place in range(columns)]
     )
     for number, row in enumerate(rows):
@@ -106,15 +106,15 @@ def _table(lines: Sequence[str], width: int) -> Iterator[Group]:
             yield (fit((("─" + "─┼─".join("─" * wide for wide in widths) + "─", "faint"),), width),)
 
 
-def _shared(room: int, widths: Sequence[int], words: Sequence[int]) -> list[int]:
-    """Share the room among columns: each has what it needs, or as much as the others that go on below.
+def _column_widths(room: int, wanted: Sequence[int], longest_words: Sequence[int]) -> list[int]:
+    """Share the room among columns: each has what it wants, or as much as the others that go on below.
 
     No word is broken where that can be; one that is too long for it presses no other column.
     """
-    least = list(words)
+    least = list(longest_words)
     while sum(least) > room:
         least[least.index(max(least))] = 0
-    both = list(zip(least, widths, strict=True))
+    both = list(zip(least, wanted, strict=True))
     widest = next(most for most in range(room, -1, -1) if sum(max(few, min(most, wide)) for few, wide in both) <= room)
     return [max(few, min(widest, wide)) for few, wide in both]
 
@@ -216,7 +216,7 @@ def _coloured(text: str, language: str) -> Line:
     return tuple(part for part in (*parts, (text[start:], "")) if part[0])
 
 
-def _block(line: str, width: int) -> list[Line]:
+def _prose_line(line: str, width: int) -> list[Line]:
     if match := _HEADING.match(line):
         return wrap(inline(match[2], "head1" if match[1] == "#" else "head"), width)
     if _RULE.match(line):
@@ -224,11 +224,11 @@ def _block(line: str, width: int) -> list[Line]:
     if match := _QUOTE.match(line):
         return wrap((("▎ ", "muted"), *inline(line[match.end() :], "muted")), width, rest=(("▎ ", "muted"),))
     if match := _ITEM.match(line):
-        return _item(match, width)
+        return _list_item(match, width)
     return wrap(inline(line), width)
 
 
-def _item(match: re.Match[str], width: int) -> list[Line]:
+def _list_item(match: re.Match[str], width: int) -> list[Line]:
     indent, mark, _, text = match.groups()
     sign = "•" if mark in "-*+" else mark
     tone = "muted"
@@ -463,7 +463,10 @@ def _own_lines(document: Document, width: int, *, raw: bool, full: bool, whole: 
     has_text = False
     if full and document.more:
         head.extend(
-            line for fact in document.more for group in _groups(fact, width, labels, raw, whole) for line in group
+            line
+            for fact in document.more
+            for group in _groups_of_block(fact, width, labels, raw, whole)
+            for line in group
         )
     if head and (document.blocks or document.parts):
         head.append(())
@@ -474,24 +477,25 @@ def _own_lines(document: Document, width: int, *, raw: bool, full: bool, whole: 
         together = isinstance(previous, Heading) or (isinstance(block, Fact) and isinstance(previous, Fact))
         together = together or (isinstance(block, Text | Lines) and block.is_close)
         if previous is not None and not together:
-            # Evidence that comes in above adds no line to what is asked: the number of those is told before it is here.
+            # The free line above what is asked is a line of the evidence above it, which may be read later: the number
+            # of lines that are asked is told before, and must not change.
             yield LaidLine(place if has_text else DocumentPart.BESIDE, ())
         has_text = has_text or place is DocumentPart.TEXT
-        if is_asked and (gone := list(_remarks(document, 0, width))):
+        if is_asked and (gone := list(_remark_lines(document, 0, width))):
             yield from (*gone, LaidLine(DocumentPart.HEAD, ()))
         anchor = block.anchor if isinstance(block, Lines) else ""
         is_cut = isinstance(block, Lines) and block.is_cut
-        for number, group in enumerate(_groups(block, width, labels, raw, whole), start=1):
+        for number, group in enumerate(_groups_of_block(block, width, labels, raw, whole), start=1):
             at = number if is_asked else 0
             for line in group:
                 yield LaidLine(place, line, at, is_cut=is_cut or line[:1] == _CUT, anchor=anchor)
                 anchor = ""
             if is_asked and document.remarks:
-                yield from _remarks(document, number, width)
+                yield from _remark_lines(document, number, width)
         previous = block
 
 
-def _remarks(document: Document, number: int, width: int) -> Iterator[LaidLine]:
+def _remark_lines(document: Document, number: int, width: int) -> Iterator[LaidLine]:
     """Yield the remarks below a line; they are no part of the request."""
     for remark in document.remarks:
         if remark.line != number:
@@ -520,7 +524,7 @@ def _head(document: Document, width: int) -> list[Line]:
     return lines + wrap(tuple(parts), width) if parts else lines
 
 
-def _groups(block: Block, width: int, labels: int, raw: bool, whole: bool) -> Iterable[Group]:
+def _groups_of_block(block: Block, width: int, labels: int, raw: bool, whole: bool) -> Iterable[Group]:
     """Yield the screen lines of each line of a block."""
     match block:
         case Fact(label, line):

@@ -130,11 +130,11 @@ class Note(TextArea):
         self.move_cursor(self.document.end)
 
 
-class Letter(Note):
+class LongNote(Note):
     """A text of any length."""
 
     DEFAULT_CSS = """
-    Letter, Letter:focus { height: 4; }
+    LongNote, LongNote:focus { height: 4; }
     """
 
 
@@ -326,7 +326,7 @@ class FieldKind(Enum):
 
     LINE = "line"
     NOTE = "note"
-    LETTER = "letter"
+    LONG_NOTE = "long note"
     ONE = "one of the options"
     SEVERAL = "any of the options"
 
@@ -368,7 +368,7 @@ class Ask(Struct, frozen=True):
         if self.kind is FieldKind.LINE:
             suggester = Completer(self.complete) if self.complete is not None else None
             return Field(kept, placeholder=self.wanted, suggester=suggester, id=self.name)
-        made = Letter if self.kind is FieldKind.LETTER else Note
+        made = LongNote if self.kind is FieldKind.LONG_NOTE else Note
         return made(kept, placeholder=self.wanted, id=self.name)
 
 

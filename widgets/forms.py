@@ -205,7 +205,7 @@ def _number_of(field: Widget | None) -> int:
     return int("".join(filter(str.isdigit, (field.id if field is not None else "") or "")) or 0)
 
 
-# Takes words, a second line, one of several ways to answer, and an edited text: as much of it as a question has.
+# Takes words, a second line, one of several choices, and an edited text: as much of it as a question has.
 
 
 class Choice(Struct, frozen=True):
@@ -220,20 +220,20 @@ class Answered(Struct, frozen=True):
     """What was chosen and typed.
 
     Attributes:
-        way: The place of the chosen way, from 0.
+        choice: The place of the chosen one, from 0.
         words: The note, or the reason of a refusal.
         second: What stands in the second line.
         edited: What is approved in place of what was asked; None when it was left as it is.
     """
 
-    way: int = 0
+    choice: int = 0
     words: str = ""
     second: str = ""
     edited: str | None = None
 
 
 class Prompt(Form[ResultT]):
-    """A question with its ways to answer, the first of which is chosen, and words that go with the answer."""
+    """A question with its choices, the first of which is chosen, and words that go with the answer."""
 
     HELP = "The keys 1 to 9 choose the answer, n opens the note, e edits first, enter confirms, esc goes back."
     BINDINGS = [
@@ -247,7 +247,7 @@ class Prompt(Form[ResultT]):
         about: str,
         act: Callable[[Answered], ResultT],
         *,
-        ways: Sequence[Choice],
+        choices: Sequence[Choice],
         second: Ask | None = None,
         says_enough: bool = False,
         foresee: Callable[[str], str] | None = None,
@@ -261,7 +261,7 @@ class Prompt(Form[ResultT]):
             title: Safe text for the border.
             about: Safe text that says what is decided, exactly.
             act: Takes the decision, in a thread.
-            ways: How it may be answered; a single one is not asked about.
+            choices: How it may be answered; a single one is not asked about.
             second: A line beside the words, such as a suggestion or a name.
             says_enough: Whether something goes along that says enough, so that a refusal needs no words.
             foresee: Says in safe lines what will happen, given what stands in the second line.
@@ -271,16 +271,18 @@ class Prompt(Form[ResultT]):
         """
         super().__init__(title, about, **more)
         self._whole = whole
-        self._act_on, self._ways, self._second = act, tuple(ways), second
+        self._act_on, self._choices, self._second = act, tuple(choices), second
         self._says_enough, self._foresee, self._part = says_enough, foresee, part
         self._edited = self.draft.get("edited") or (part.text if part is not None else "")
         self._foreseen = Words(classes="form--note")
-        self.set_class(len(self._ways) > 1 or part is not None, "-high")
+        self.set_class(len(self._choices) > 1 or part is not None, "-high")
 
     @property
-    def _way(self) -> Choice:
-        """The way that is chosen."""
-        return next((self._ways[options.chosen[0]] for options in self.query("#way").results(Options)), self._ways[0])
+    def _choice(self) -> Choice:
+        """What is chosen now."""
+        return next(
+            (self._choices[options.chosen[0]] for options in self.query("#way").results(Options)), self._choices[0]
+        )
 
     @property
     def _is_edited(self) -> bool:
@@ -289,33 +291,33 @@ class Prompt(Form[ResultT]):
 
     def verb(self) -> str:
         """Return the word on the button."""
-        return self._way.verb
+        return self._choice.verb
 
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form in words."""
-        way, words = self._way, self.words
+        choice, words = self._choice, self.words
         decides = words is not None and words.kind is FieldKind.NOTE
-        keys = [f"enter {way.verb.lower() if decides and not self._is_edited else 'confirm'}"]
+        keys = [f"enter {choice.verb.lower() if decides and not self._is_edited else 'confirm'}"]
         if words is not None and words.closed:
-            keys.append("n say why not" if way.refuses else f"n with a {words.label}")
+            keys.append("n say why not" if choice.refuses else f"n with a {words.label}")
         if self._part is not None:
             keys.append("e edit first")
         keys.append("esc not now")
-        if len(self._ways) > 1:
-            keys.append(f"1-{len(self._ways)} choose")
+        if len(self._choices) > 1:
+            keys.append(f"1-{len(self._choices)} choose")
         if words is not None and words.required and decides:
             keys += ["^e editor", "^j line"]
         return tuple(keys)
 
     def fields(self) -> ComposeResult:
-        """Compose the edited text, the ways, the words, the second line and the consequences."""
+        """Compose the edited text, the choices, the words, the second line and the consequences."""
         if self._whole is not None:
             token, text = self._whole
             yield Excerpt(Text(text, Reading.CODE), most=MOST_LINES, id="whole", token=token)
         if self._part is not None:
             yield Excerpt(*self._difference(), most=MOST_LINES, id="asked", token=self._edited_token())
-        if len(self._ways) > 1:
-            yield self.row(Ask("way", "answer", FieldKind.ONE, [way.line for way in self._ways], default=(0,)))
+        if len(self._choices) > 1:
+            yield self.row(Ask("way", "answer", FieldKind.ONE, [choice.line for choice in self._choices], default=(0,)))
         if self.words is not None:
             yield self.row(self.words)
         if self._second is not None:
@@ -325,11 +327,11 @@ class Prompt(Form[ResultT]):
 
     def first_field(self) -> Widget:
         """Choose first where there is something to choose; type at once where words are needed."""
-        return self.query_one("#way") if len(self._ways) > 1 else super().first_field()
+        return self.query_one("#way") if len(self._choices) > 1 else super().first_field()
 
     def on_mount(self) -> None:
         """Say what will happen."""
-        self._show_way()
+        self._show_choice()
         self._look_ahead()
 
     def typed(self) -> Draft:
@@ -338,7 +340,7 @@ class Prompt(Form[ResultT]):
 
     def answer(self) -> Callable[[], ResultT]:
         """Return the act with the decision."""
-        typed, way = self.typed(), self._way
+        typed, choice = self.typed(), self._choice
         words = typed.get("words", "").strip()
         unread = {excerpt.id for excerpt in self.excerpts() if self.not_shown(excerpt)}
         # guard: granted-words-painted-whole
@@ -346,18 +348,18 @@ class Prompt(Form[ResultT]):
             text = "not all of it was shown yet; what was not read is not granted"
             raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
         # guard: edited-words-painted-whole
-        if "asked" in unread and not way.refuses:
+        if "asked" in unread and not choice.refuses:
             text = "not all of what you edited was shown yet; what was not read does not go back"
             raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
         ask = self.words  # one line says what is done, and is not read by the asker
         if ask is not None and ask.required and not words:
             hint = "Fill it in first." if ask.kind is FieldKind.LINE else "The asker reads it."
             raise TeamError(Code.MISSING_REASON, f"{ask.label}: nothing was typed", hint)
-        if way.refuses and not self._says_enough and not words:
+        if choice.refuses and not self._says_enough and not words:
             self.action_write_note()
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
-        edited = self._edited if self._is_edited and not way.refuses else None
-        decision = Answered(self._ways.index(way), words, typed.get("second", "").strip(), edited)
+        edited = self._edited if self._is_edited and not choice.refuses else None
+        decision = Answered(self._choices.index(choice), words, typed.get("second", "").strip(), edited)
         return lambda: self._act_on(decision)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -378,7 +380,7 @@ class Prompt(Form[ResultT]):
             text = text[:-1]
         self._edited = text
         self.query_one("#asked", Excerpt).put(*self._difference(), token=self._edited_token())
-        self._show_way()
+        self._show_choice()
         self.keep()
 
     def _difference(self) -> tuple[Block, ...]:
@@ -392,13 +394,13 @@ class Prompt(Form[ResultT]):
         return seen_of_words(self._edited).question if self._is_edited else ""
 
     @on(Options.Changed)
-    def _show_way(self) -> None:
+    def _show_choice(self) -> None:
         """The button and the keys say what will happen."""
-        self.show_verb(" as edited" if self._is_edited and not self._way.refuses else "")
+        self.show_verb(" as edited" if self._is_edited and not self._choice.refuses else "")
         if self.words is not None and not self.words.wanted:
-            way = "why not; the agent reads it" if self._way.refuses else "if you like; the asker reads it"
+            purpose = "why not; the agent reads it" if self._choice.refuses else "if you like; the asker reads it"
             for note in self.query("#words").results(Note):
-                note.placeholder = Content("the asker reads it" if self.words.required else way)
+                note.placeholder = Content("the asker reads it" if self.words.required else purpose)
 
     @on(Field.Changed, "#second")
     def _look_ahead(self) -> None:
@@ -414,8 +416,8 @@ class Confirm(Prompt[ResultT]):
         self, title: str, lines: tuple[str, ...], act: Callable[[str], ResultT], *, verb: str, **more: Any
     ) -> None:
         """`lines` is safe text that says what will happen; more as for `Prompt`."""
-        ways = (Choice(OptionLine(""), verb),)
-        super().__init__(title, "\n".join(lines), lambda made: act(made.words), ways=ways, **more)
+        choices = (Choice(OptionLine(""), verb),)
+        super().__init__(title, "\n".join(lines), lambda made: act(made.words), choices=choices, **more)
 
 
 # Writes a message: to whom, how urgent, what about, and the text, with a preview of its deliveries.
@@ -440,7 +442,7 @@ class Compose(Form[ResultT]):
 
     DEFAULT_CSS = """
     Compose { max-height: 70%; }
-    .-tall Letter, .-tall Letter:focus { height: 8; }
+    .-tall LongNote, .-tall LongNote:focus { height: 8; }
     Compose .compose--words { width: 11; color: $text-muted; text-align: right; }
     """
     SCOPED_CSS = False  # see `Form`
@@ -493,7 +495,7 @@ class Compose(Form[ResultT]):
                 yield Static("to", classes="form--label", markup=False)
                 yield Static(Content(self._to), markup=False)
         yield self.row(Ask("summary", "summary", wanted="five to ten words"), self._number)
-        yield self.row(Ask("content", "text", FieldKind.LETTER))
+        yield self.row(Ask("content", "text", FieldKind.LONG_NOTE))
         if self._to is None:
             yield self.row(Ask("priority", "priority", FieldKind.SEVERAL, (_URGENT,)))
         yield self._preview

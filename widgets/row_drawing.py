@@ -27,14 +27,14 @@ class Drawing(Struct, frozen=True):
         width: Cells of each line, the gutter excluded.
         now: The present moment, for ages.
         lines: Lines of each row, 1 or 2.
-        is_opened: Whether only the second line is drawn, below a first one that is the row's line when it has one.
+        is_expanded: Whether only the second line is drawn, below a first one that is the row's line when it has one.
         longest_name: Cells of the longest name in the list.
     """
 
     width: int
     now: datetime
     lines: int
-    is_opened: bool = False
+    is_expanded: bool = False
     longest_name: int = _WIDEST_NAME
 
     @property
@@ -89,13 +89,13 @@ class RowPainter(Generic[RowT]):
         """Make the column of names as wide as the longest of them."""
         self.longest_name = max((width_of(((safe_line(name, 64), ""),)) for name in set(names)), default=_WIDEST_NAME)
 
-    def lines_of(self, row: RowT, width: int, lines: int, *, is_opened: bool = False) -> tuple[Line, ...]:
+    def lines_of(self, row: RowT, width: int, lines: int, *, is_expanded: bool = False) -> tuple[Line, ...]:
         """Return the lines of a row; one that cannot be drawn does not take the others with it.
 
         Args:
-            is_opened: Whether the second line stands below the line of a row that has one.
+            is_expanded: Whether the second line stands below the line of a row that has one.
         """
-        drawing = Drawing(max(1, width - GUTTER), self.now, lines, is_opened, self.longest_name)
+        drawing = Drawing(max(1, width - GUTTER), self.now, lines, is_expanded, self.longest_name)
         try:
             return self._draw(row, drawing)
         except Exception as error:
@@ -106,8 +106,8 @@ class RowPainter(Generic[RowT]):
         """Return one line of a row with its hits, in the cells beside the gutter; beyond its `lines` the second of
         two.
         """
-        is_opened = number >= lines
-        made = self.lines_of(row, width, 2, is_opened=True) if is_opened else self.lines_of(row, width, lines)
+        is_expanded = number >= lines
+        made = self.lines_of(row, width, 2, is_expanded=True) if is_expanded else self.lines_of(row, width, lines)
         shown = next(iter(made[number:]), ())
         return fit(marked_hits(shown, self.hits) if self.hits else shown, width - GUTTER)
 

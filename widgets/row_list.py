@@ -28,7 +28,7 @@ RowT = TypeVar("RowT")
 
 _LEAST_WIDTH = 26
 """Cells from which on a second line has room for something."""
-_OPENS = 8
+_EXPANDS_FROM = 8
 """Height of a list from which on the row under the cursor has a second line where the others have one."""
 
 
@@ -65,8 +65,8 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         Binding("k,up", "move(-1)", "Up", show=False),
         Binding("g,home", "end(False)", "First", show=False),
         Binding("G,end", "end(True)", "Last", show=False),
-        Binding("ctrl+d", "half(1)", "Half a page down", show=False),
-        Binding("ctrl+u", "half(-1)", "Half a page up", show=False),
+        Binding("ctrl+d", "page(1, True)", "Half a page down", show=False),
+        Binding("ctrl+u", "page(-1, True)", "Half a page up", show=False),
         Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
         Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
         Binding("space", "mark", "Mark", show=False, id="mark"),
@@ -99,7 +99,7 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         draw: Draw[RowT],
         *,
         lines: int = 1,
-        roomy: int = 0,
+        two_lines_from: int = 0,
         basis: Callable[[RowT], object] = lambda row: row,
         markable: bool = True,
         group: Callable[[RowT], str] = lambda row: "",
@@ -116,8 +116,8 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
             key: What names a row.
             draw: How a row looks.
             lines: Lines of each row, 1 or 2.
-            roomy: Height from which on rows have two lines; below it only the one under the cursor has. 0 to leave
-                `lines` as it is.
+            two_lines_from: Height from which on rows have two lines; below it only the one under the cursor has. 0 to
+                leave `lines` as it is.
             basis: The part of a row that a human decides on; a change of it under the cursor is a disturbance.
             markable: Whether space marks rows.
             group: What the rows below one heading have in common; empty for rows without a heading.
@@ -133,8 +133,8 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
             draw, heading=heading, is_new=is_new, failed=lambda error: self.post_message(NotShown(error))
         )
         self._has_group_in_title, self._told_group = has_group_in_title, ""
-        self._places, self._roomy, self._who = RowPlaces(lines), roomy, who
-        self._is_roomy = True
+        self._places, self._two_lines_from, self._who = RowPlaces(lines), two_lines_from, who
+        self._wants_two_lines = True
         self.disturbances, self.held = Disturbances(basis, clock), HeldRows(key, basis)
         self.rows: tuple[RowT, ...] = ()
         self.cursor_key: str | None = None
@@ -181,49 +181,53 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
 
         The cursor follows its key; when that is gone it stays at the same place of the list.
         """
-        had, old, at_top, in_sight = self.cursor_key, self.cursor_row, self.scroll_offset.y == 0, self._in_sight()
-        line = self._places.top(self._cursor) - self.scroll_offset.y
+        key, row, keys_in_sight = self.cursor_key, self.cursor_row, self._keys_in_sight()
+        is_at_top, line = self.scroll_offset.y == 0, self._places.top(self._cursor) - self.scroll_offset.y
         if rows is not self.rows:
-            self.rows, self._index = rows, None
-            index = self._find(had)
-            self._cursor = min(self._cursor, max(0, len(rows) - 1)) if index is None else index
-            self.cursor_key = self.key_of(rows[self._cursor]) if rows else None
-            self.marks = frozenset(key for key in self.marks if self._find(key) is not None)
-            self._places.arrange(map(self._group, rows), skip_first=self._has_group_in_title)
-            if self._who is not None:
-                self._painter.measure_names(map(self._who, rows))
-        self._places.open(self._cursor if self.rows else None)
+            self._replace_rows(rows)
+        self._places.expand(self._cursor if self.rows else None)
         self._painter.empty, self._painter.now = () if rows else empty, now
         self._resize_virtual()
         self._tell_group()
-        if not at_top and had is not None:
+        if not is_at_top and key is not None:
             self._scroll_rows(self._places.top(self._cursor) - line)
         self._show_cursor()
         self.refresh()
-        if in_sight and in_sight != self._in_sight():
+        if keys_in_sight and keys_in_sight != self._keys_in_sight():
             self.disturbances.note_move()
-        is_another = self.cursor_key != had or self.disturbances.says_other(old, self.cursor_row)
-        if not self.disturbances.excuses(lambda key: self._find(key) is not None) and had is not None and is_another:
-            self.disturbances.note(old)
-        if is_another or self.cursor_row != old:
+        is_another = self.disturbances.note_change(
+            row, self.cursor_row, is_same_key=self.cursor_key == key, is_here=lambda each: self._find(each) is not None
+        )
+        if is_another or self.cursor_row != row:
             self.post_message(self.Moved(self, self.cursor_key, by_user=False))
 
-    def _in_sight(self) -> list[str]:
+    def _replace_rows(self, rows: tuple[RowT, ...]) -> None:
+        """Take other rows; cursor and marks stay with their keys."""
+        self.rows, self._index = rows, None
+        index = self._find(self.cursor_key)
+        self._cursor = min(self._cursor, max(0, len(rows) - 1)) if index is None else index
+        self.cursor_key = self.key_of(rows[self._cursor]) if rows else None
+        self.marks = frozenset(key for key in self.marks if self._find(key) is not None)
+        self._places.arrange(map(self._group, rows), skip_first=self._has_group_in_title)
+        if self._who is not None:
+            self._painter.measure_names(map(self._who, rows))
+
+    def _keys_in_sight(self) -> list[str]:
         """Return the key of the row at each line that is in sight."""
         lines = range(self.scroll_offset.y, self.scroll_offset.y + room_of(self).height)
         places = (self._places.at(line)[0] for line in lines)
         return [self.key_of(self.rows[index]) for index in places if index < len(self.rows)]
 
-    def set_density(self, *, is_roomy: bool) -> None:
+    def set_density(self, *, two_lines: bool) -> None:
         """Give rows two lines where there is room, or one however high the list is."""
-        self._is_roomy = is_roomy
+        self._wants_two_lines = two_lines
         self._fit_lines()
         self.refresh()
 
-    def set_roomy(self, height: int) -> None:
+    def set_two_lines_from(self, height: int) -> None:
         """Give rows two lines from this height of the list on."""
-        if height != self._roomy:
-            self._roomy = height
+        if height != self._two_lines_from:
+            self._two_lines_from = height
             self._fit_lines()
 
     def set_hits(self, words: tuple[str, ...]) -> None:
@@ -297,13 +301,10 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
         """Go to the first or the last row."""
         self._go(len(self.rows) - 1 if last else 0)
 
-    def action_half(self, direction: int) -> None:
-        """Move half a page."""
-        self._go(self._cursor + direction * max(1, self._page() // 2))
-
-    def action_page(self, direction: int) -> None:
-        """Move a page."""
-        self._go(self._cursor + direction * max(1, self._page() - 1))
+    def action_page(self, direction: int, half: bool = False) -> None:
+        """Move a page, or half a page."""
+        rows = self._page() // 2 if half else self._page() - 1
+        self._go(self._cursor + direction * max(1, rows))
 
     def action_mark(self) -> None:
         """Mark the row under the cursor, or take its mark away, and go on to the next."""
@@ -337,12 +338,12 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
 
     def _fit_lines(self) -> None:
         room = room_of(self)
-        if self._roomy and room.height > 0:
+        if self._two_lines_from and room.height > 0:
             is_wide = room.width >= _LEAST_WIDTH
-            is_roomy = self._is_roomy and is_wide and room.height >= self._roomy
-            before, self._places.lines = self._places.lines, 2 if is_roomy else 1
-            self._places.opens = is_wide and not is_roomy and room.height >= _OPENS
-            self._places.open(self._cursor if self.rows else None)
+            has_two_lines = self._wants_two_lines and is_wide and room.height >= self._two_lines_from
+            before, self._places.lines = self._places.lines, 2 if has_two_lines else 1
+            self._places.expands = is_wide and not has_two_lines and room.height >= _EXPANDS_FROM
+            self._places.expand(self._cursor if self.rows else None)
             self._resize_virtual()
             if self._places.lines != before:
                 self._show_cursor()
@@ -406,7 +407,7 @@ class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
             return
         self._is_touched = self._is_touched or by_user
         self._cursor, self.cursor_key = index, self.key_of(self.rows[index])
-        self._places.open(index)
+        self._places.expand(index)
         room = Region(0, 0, self.outer_size.width, room_of(self).height)
         for top, lines in self._places.changed(old, index):
             self.refresh(Region(0, top - self.scroll_offset.y, room.width, lines).intersection(room))

@@ -46,7 +46,7 @@ def row_lines(
         name: Line = ((drawing.name(who, room=room) + "  ", ""),) if who else ()
         return (spread((*head, *name, *title), end, drawing.width),)
     parts: list[Part] = [(word, sign.tone)] if word and not has_column else []
-    is_named = drawing.is_opened and drawing.name(who, room=room).rstrip() == safe_line(who, 64)
+    is_named = drawing.is_expanded and drawing.name(who, room=room).rstrip() == safe_line(who, 64)
     left = drawing.width - width_of(head) - (width_of(tuple(parts)) + 3 if parts else 0)  # 3: the point between two
     beside = left - sum(width_of((fact,)) + 3 for fact in facts)
     left = beside if beside >= _LEAST_NAME else left

@@ -107,13 +107,19 @@ def fit(line: Line, width: int) -> Line:
                 parts.append((pad(text, left), tone))
             elif parts:
                 last, last_tone = parts[-1]
-                parts[-1] = (pad(last + " ", cell_len(last)) if last else last, last_tone)
+                parts[-1] = (_ending_in_ellipsis(last), last_tone)
             return tuple(parts)
         parts.append((text, tone))
         left -= size
     if left:
         parts.append((" " * left, ""))
     return tuple(parts)
+
+
+def _ending_in_ellipsis(text: str) -> str:
+    """Return the text in as many cells as it takes, cut as one that goes on behind them."""
+    goes_on = text + " "
+    return pad(goes_on, cell_len(text)) if text else ""
 
 
 def spread(left: Line, right: Line, width: int) -> Line:

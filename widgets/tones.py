@@ -63,25 +63,25 @@ class ThemedLines(_Widget):
 
     CURSOR: ClassVar[str] = "-none-"
     """The component class of what is selected; where colours lack it is shown reversed in all of its width."""
-    _inks: dict[tuple[object, ...], Style] | None = None
+    _terminal_styles: dict[tuple[object, ...], Style] | None = None
 
     def strip(self, line: Line, width: int, *states: str) -> Strip:
         """Return the line as a strip of exactly `width` cells, in a place with the component classes `states`.
 
         It must have that width already. The terminal style of each tone is made when it is first asked for.
         """
-        if self._inks is None:
-            self._inks = {}
+        if self._terminal_styles is None:
+            self._terminal_styles = {}
         segments = []
         for text, tone in line:
             key = (tone, self.has_focus, *states)
-            if (ink := self._inks.get(key)) is None:
-                ink = self._inks[key] = self._ink(tone, *states)
+            if (style := self._terminal_styles.get(key)) is None:
+                style = self._terminal_styles[key] = self._terminal_style(tone, *states)
             if text:
-                segments.append(Segment(text, ink))
+                segments.append(Segment(text, style))
         return Strip(segments, width)
 
-    def _ink(self, tone: str, *states: str) -> Style:
+    def _terminal_style(self, tone: str, *states: str) -> Style:
         place = self.get_visual_style(*states)
         style = place.rich_style + _style(self.app, TONES.get(tone), place.background)
         if self.has_focus and self.CURSOR in states and has_few_colours(self.app):
@@ -91,7 +91,7 @@ class ThemedLines(_Widget):
     def notify_style_update(self) -> None:
         """Forget styles that a new theme or state made wrong."""
         super().notify_style_update()
-        self._inks = None
+        self._terminal_styles = None
 
 
 def has_few_colours(app: App[object]) -> bool:

@@ -6,8 +6,8 @@ from time import monotonic
 
 from team_console.console.actions import BY_ID, PINNED, READING, actions_in, shown_key
 from team_console.console.selection import Mode
-from team_console.console.tui.decisions import PendingDecisions
 from team_console.console.tui.one_screen import OneScreen
+from team_console.console.tui.pending_decisions import PendingDecisions
 from team_console.console.tui.words import notice_of, places_with_something, pulse_of, tabs_of
 from team_console.store.model.safe import safe_line
 from team_console.widgets.bars import Banner, Head, HeadFacts, KeyBar, KeyHint, UndoBar

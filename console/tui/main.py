@@ -16,7 +16,6 @@ from team_console.console.tui.absence import Absence
 from team_console.console.tui.around import Around
 from team_console.console.tui.background import Background
 from team_console.console.tui.cache import ScreenCache
-from team_console.console.tui.decisions import PendingDecision, PendingDecisions
 from team_console.console.tui.drafts import Drafts, Visit
 from team_console.console.tui.editor import edit_text
 from team_console.console.tui.key_actions import KeyActions
@@ -24,6 +23,7 @@ from team_console.console.tui.lists import Lists
 from team_console.console.tui.modes.message_sources import ContentWanted, EvidenceWanted
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.one_screen import Seat
+from team_console.console.tui.pending_decisions import PendingDecision, PendingDecisions
 from team_console.console.tui.words import ScreenState, no_writing
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text

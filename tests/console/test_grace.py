@@ -12,7 +12,7 @@ from team_console.console.clients.client_process import begin_of
 from team_console.console.preferences import Preferences
 from team_console.console.tui import crash_guard
 from team_console.console.tui.app import ConsoleApp
-from team_console.console.tui.decisions import KEPT
+from team_console.console.tui.pending_decisions import NOTE_PREFIX
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.request_row import RequestState
 from team_console.store.settings.team_config import Human
@@ -31,11 +31,13 @@ async def test_a_note_is_told_though_its_process_number_is_used_again(team: Memo
         pytest.skip("this system does not tell when a process began")
     note = {"words": "approve the plan", "verb": "approve", "subjects": '["plan-1"]', "process_begin": "another"}
     async with opened(team) as desk:
-        desk.app.main.drafts.keep(f"{KEPT}{number}:1", note)
-        desk.app.main.drafts.keep(f"{KEPT}{number}:2", {**note, "process_begin": begin_of(number)})
+        desk.app.main.drafts.keep(f"{NOTE_PREFIX}{number}:1", note)
+        desk.app.main.drafts.keep(f"{NOTE_PREFIX}{number}:2", {**note, "process_begin": begin_of(number)})
     async with opened(team) as desk:
         await desk.tells("Decided and not written")
-        await desk.until(lambda: desk.app.main.drafts.purposes(KEPT) == [f"{KEPT}{number}:2"], "notes that were told")
+        await desk.until(
+            lambda: desk.app.main.drafts.purposes(NOTE_PREFIX) == [f"{NOTE_PREFIX}{number}:2"], "notes that were told"
+        )
 
 
 @cases

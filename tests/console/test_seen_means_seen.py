@@ -10,7 +10,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from team_console.console.tui import background, decisions, evidence
+from team_console.console.tui import background, evidence, pending_decisions
 from team_console.store.service import asking, sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent
@@ -176,15 +176,15 @@ async def test_a_stored_content_that_was_changed_is_not_shown_as_the_message(cac
 def held_at_the_second(patch: pytest.MonkeyPatch, name: str) -> Event:
     """Have the console's own `name` wait at the second act until the event is set."""
     go_on, calls = Event(), list[None]()
-    step: Callable[..., Any] = getattr(decisions, name)
+    step: Callable[..., Any] = getattr(pending_decisions, name)
 
     def held(*arguments: Any) -> Any:
         calls.append(None)
         assert len(calls) != 2 or go_on.wait(WAIT)
         return step(*arguments)
 
-    patch.setattr(decisions, name, held)
-    patch.setattr(decisions, "_PACE", 0.0)
+    patch.setattr(pending_decisions, name, held)
+    patch.setattr(pending_decisions, "_PACE", 0.0)
     return go_on
 
 
@@ -202,7 +202,7 @@ async def hand_in(desk: Desk, words: str) -> Many[Any]:
 async def test_writing_many_at_once_is_stopped_between_two_and_each_says_what_became_of_it(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on = held_at_the_second(monkeypatch, "_written")
+    go_on = held_at_the_second(monkeypatch, "_try_write")
     three_plans(team)
     async with opened(team) as desk:
         await hand_in(desk, "go on")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
-from team_console.widgets.fields import FieldKind, Letter, words_of_a_decision
+from team_console.widgets.fields import FieldKind, LongNote, words_of_a_decision
 from team_console.widgets.forms import AnswerForm, Answers, Compose, Confirm, Notes
 
 from tests.equipment.samples import sampled
@@ -73,7 +73,7 @@ async def test_a_field_below_words_that_a_scrollbar_wraps_anew_stays_in_sight(si
 async def test_the_line_of_a_letter_with_the_cursor_is_seen() -> None:
     form = Compose("Message", str, foresee=lambda names: "", words=lambda summary: (0, []))
     async with shown(form, (60, 20)) as pilot:
-        form.query_one(Letter).focus()
+        form.query_one(LongNote).focus()
         lines = await lines_after(pilot, *"one", "ctrl+j", *"two", "ctrl+j", *"three", "ctrl+j", *"four")
         assert any("four" in line for line in lines), lines
         lines = await lines_after(pilot, "up", "up", "up")

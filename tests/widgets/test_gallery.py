@@ -14,7 +14,7 @@ from textual.widget import Widget
 from tests.gallery import WIDGETS, Gallery
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-BASES = {"FewLines", "OneLine", "Form", "FormBody", "GatedPanel", "Detail", "Field", "Note", "Letter"}
+BASES = {"FewLines", "OneLine", "Form", "FormBody", "GatedPanel", "Detail", "Field", "Note", "LongNote"}
 """What others are made of or stand in; those say what it is for."""
 
 

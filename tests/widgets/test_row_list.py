@@ -132,7 +132,7 @@ async def test_big_moves_stay_inside_the_list() -> None:
 
 async def test_in_rows_of_one_line_the_one_under_the_cursor_has_a_second() -> None:
     rows = [Row(f"k{number}", "even" if number < 3 else "odd") for number in range(30)]
-    async with listed(*rows, size=(60, 10), roomy=30, group=lambda row: row.text) as (app, pilot):
+    async with listed(*rows, size=(60, 10), two_lines_from=30, group=lambda row: row.text) as (app, pilot):
         for key, index in (("k1", 1), ("k2", 2), ("k3", 3), ("k29", 29)):
             assert app.list.select(key)
             await pilot.pause()

@@ -9,8 +9,8 @@ from functools import partial
 from msgspec.structs import replace
 from team_console.console.selection import ActionContext
 from team_console.console.tui.commands.seen_request import SeenRequest, pending_write
-from team_console.console.tui.decisions import PendingDecision
 from team_console.console.tui.main import MainScreen
+from team_console.console.tui.pending_decisions import PendingDecision
 from team_console.console.tui.words import in_quotes
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.remarks import Remark, remark_on
@@ -68,7 +68,7 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
     keep, away = Choice(OptionLine("keep"), "Keep"), Choice(OptionLine("take away"), "Take away")
 
     def kept(decision: Answered) -> None:
-        typed[str(at)] = decision.words if decision.way == 0 else ""
+        typed[str(at)] = decision.words if decision.choice == 0 else ""
         screen.drafts.keep_remarks(row.request_id, of, typed)
         screen.pane.presenter.show_now()
 
@@ -76,7 +76,7 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
         f"Remark on line {at}",
         f"“{safe_line(lines[at - 1].strip(), 300)}”",
         lambda decision: decision,
-        ways=(keep, away) if typed.get(str(at)) else (keep,),
+        choices=(keep, away) if typed.get(str(at)) else (keep,),
         words=words_of_a_decision("remark", FieldKind.LINE, required=True, wanted=_GOES_WITH),
         draft={"words": typed.get(str(at), "")},
     )
@@ -107,7 +107,7 @@ def ask_back(screen: MainScreen, context: ActionContext) -> None:
         f"Ask {asker} back",
         about(row),
         lambda made: shown.decide(partial(asked, made.words)),
-        ways=(Choice(OptionLine("ask"), "Ask"),),
+        choices=(Choice(OptionLine("ask"), "Ask"),),
         words=words_of_a_decision("question", required=not remarks),
         **screen.drafts.of_form(purpose),
     )

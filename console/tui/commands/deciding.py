@@ -12,14 +12,13 @@ from team_console.console.tui.commands.asking_back import remarks_to_send, with_
 from team_console.console.tui.commands.deciding_many import decide_many
 from team_console.console.tui.commands.seen_request import SeenRequest, in_view, pending_write
 from team_console.console.tui.commands.writing import message
-from team_console.console.tui.decisions import PendingDecision, PendingWrite
 from team_console.console.tui.main import MainScreen
+from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
 from team_console.console.tui.words import in_quotes
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     ALWAYS,
-    ONCE,
     editable_part,
     headline_of,
     joined,
@@ -98,23 +97,26 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
         return "\n".join(filter(None, (_about(known), _known_before(screen, known), with_remarks(remarks))))
 
     shown = SeenRequest(screen, row, seen, about)
-    ways: Sequence[Choice] = (Choice(OptionLine(verb), verb.capitalize()),)
+    choices: Sequence[Choice] = (Choice(OptionLine(verb), verb.capitalize()),)
     part, second = None, None if approving else Ask("second", "suggest", wanted="what would be accepted instead")
     if approving and row.kind in (RequestKind.PERMISSION, RequestKind.PLAN):
-        ways = _ways_of_permission(row, context) if row.kind is RequestKind.PERMISSION else _ways_of_plan(row)
+        choices = (
+            _choices_for_permission(row, context) if row.kind is RequestKind.PERMISSION else _choices_for_plan(row)
+        )
         part = editable_part(row.question, whole=screen.pane.listing.sources.content_of(row.question))
     elif approving and row.kind is RequestKind.CREATE:
         second = Ask("second", "agent name", wanted="made from its type when left empty")
     foreseen = approving and row.kind in (RequestKind.CREATE, RequestKind.DESTROY)
 
-    def decided(made: Answered) -> PendingDecision | GrantOffer:
-        if ways[made.way] is not UNTIL:
-            return shown.decide(lambda view: _agreed(shown.row, ways, made, remarks, approving, view))
-        if made.edited is not None:
+    def decided(answer: Answered) -> PendingDecision | GrantOffer:
+        choice = choices[answer.choice]
+        if choice is not UNTIL:
+            return shown.decide(lambda view: _verdict_of(shown.row, choice, answer, remarks, approving, view))
+        if answer.edited is not None:
             text = "what you edited is allowed once; a grant answers what was asked"
             raise TeamError(Code.INVALID_FIELD, text, "Choose once, or take your edit back.")
-        once = replace(made, way=0)
-        approval = shown.check(lambda view: _agreed(shown.row, ways, once, remarks, approving, view))
+        once = replace(answer, choice=0)
+        approval = shown.check(lambda view: _verdict_of(shown.row, choices[0], once, remarks, approving, view))
         trial = grants.trial_of(screen.caller, _approved_before(screen, shown.row), asked=shown.row.question)
         grants.refuse_contradiction(trial)
         return GrantOffer(approval, trial)
@@ -129,7 +131,7 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
         _title(row, approving),
         about(row),
         decided,
-        ways=ways,
+        choices=choices,
         words=words_of_a_decision("note") if approving else words_of_a_decision("reason", required=not remarks),
         says_enough=bool(remarks),
         second=second,
@@ -140,7 +142,7 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
     screen.ask(prompt, then, about=row)
 
 
-def _ways_of_permission(row: RequestRow, context: ActionContext) -> Sequence[Choice]:
+def _choices_for_permission(row: RequestRow, context: ActionContext) -> Sequence[Choice]:
     """Once, always by each suggestion of the client, no, and until an end where a grant can be made of it."""
     always = []
     for rule in map(suggestion_words, permission_of(row.question.payload).suggestions):
@@ -152,66 +154,65 @@ def _ways_of_permission(row: RequestRow, context: ActionContext) -> Sequence[Cho
     return Choice(OptionLine("once", "this call alone"), "Allow once"), *always, no, *until
 
 
-def _ways_of_plan(row: RequestRow) -> Sequence[Choice]:
+def _choices_for_plan(row: RequestRow) -> Sequence[Choice]:
     """Yes in the mode that the session came from, or in one the client offers; a plan without any is said yes to."""
     modes = modes_of(row.question.payload)
-    ways = [Choice(OptionLine(f"go on in {safe_line(mode)}", mode_words(mode)), "Approve") for mode in modes]
+    choices = [Choice(OptionLine(f"go on in {safe_line(mode)}", mode_words(mode)), "Approve") for mode in modes]
     as_it_was = OptionLine("go on as it was", "in the mode from which it began to plan")
-    return (Choice(as_it_was, "Approve"), *ways) if ways else (Choice(OptionLine("approve"), "Approve"),)
+    return (Choice(as_it_was, "Approve"), *choices) if choices else (Choice(OptionLine("approve"), "Approve"),)
 
 
-def _agreed(
+def _verdict_of(
     row: RequestRow,
-    ways: Sequence[Choice],
-    made: Answered,
+    choice: Choice,
+    answer: Answered,
     remarks: tuple[Remark, ...],
     approving: bool,
     view: Decision,
 ) -> PendingDecision:
-    """Return the verdict on one request: its words, and the decision with all that was chosen, in `view` of it."""
-    way, asker, modes = ways[made.way], safe_line(row.asker, 64), modes_of(row.question.payload)
-    told = f"the {row.kind} of {asker}"
-    if not approving or way.refuses:
-        verb, told = "reject", f"rejected {told}"
-        words = f"{'refuse' if approving else 'reject'} {asker}'s {row.kind}"
-        decision = replace(view, approve=False, text=made.words, suggestion=made.second or None, remarks=remarks)
-    else:
-        verb, told = "approve", f"approved {told}"
-        is_permission = row.kind is RequestKind.PERMISSION
-        is_always = is_permission and made.way > 0
-        if is_always:
-            words = f"allow ALWAYS {way.line.description.removeprefix('allow ')} for {asker}"
+    """Return the verdict on one request, in words and as it is written: what was answered in the form, in `view` of it.
+
+    Args:
+        choice: What was chosen; a refusal may be one of the choices of a permission.
+    """
+    asker = safe_line(row.asker, 64)
+    if approving and not choice.refuses:
+        verb, told = "approve", f"approved the {row.kind} of {asker}"
+        words, decision = _approval(row, choice, answer, view)
+        if decision.scope == ALWAYS:
             told += ", always"
-        elif is_permission:
-            words = f"allow once {in_quotes(row.title)} for {asker}"
-        else:
-            words = f"approve {asker}'s {row.kind}"
-            if modes:
-                words += f", {way.line.label}"
-        if made.edited is not None:
+        if answer.edited is not None:
             words += ", as edited"
             told += ", as edited"
-        decision = replace(
-            view,
-            approve=True,
-            text=made.words or None,
-            agent_name=made.second or None,
-            scope=ALWAYS if is_always else ONCE,
-            number=made.way if is_always else None,
-            mode=modes[made.way - 1] if made.way and not is_permission else None,
-            updated=made.edited,
-            remarks=remarks,
-        )
-    if made.words:
-        words += f": {in_quotes(made.words)}"
+    else:
+        verb, told = "reject", f"rejected the {row.kind} of {asker}"
+        words = f"{'refuse' if approving else 'reject'} {asker}'s {row.kind}"
+        decision = replace(view, approve=False, text=answer.words, suggestion=answer.second or None)
+    if answer.words:
+        words += f": {in_quotes(answer.words)}"
     if remarks:
         words += f" {with_remarks(remarks)}"
     return PendingDecision(
         verb,
-        (pending_write(words, decision),),
+        (pending_write(words, replace(decision, remarks=remarks)),),
         told,
         purposes=(f"{'approve' if approving else 'reject'}:{row.request_id}", f"remarks:{row.request_id}"),
     )
+
+
+def _approval(row: RequestRow, choice: Choice, answer: Answered, view: Decision) -> tuple[str, Decision]:
+    """Return a yes in words, and the decision with all that was chosen."""
+    asker, modes, number = safe_line(row.asker, 64), modes_of(row.question.payload), answer.choice
+    text, agent_name = answer.words or None, answer.second or None
+    decision = replace(view, approve=True, text=text, agent_name=agent_name, updated=answer.edited)
+    if row.kind is not RequestKind.PERMISSION:
+        words = f"approve {asker}'s {row.kind}"
+        words += f", {choice.line.label}" if modes else ""
+        return words, replace(decision, mode=modes[number - 1] if number else None)
+    if number:
+        rule = choice.line.description.removeprefix("allow ")
+        return f"allow ALWAYS {rule} for {asker}", replace(decision, scope=ALWAYS, number=number)
+    return f"allow once {in_quotes(row.title)} for {asker}", decision
 
 
 def _title(row: RequestRow, approving: bool) -> str:
@@ -313,8 +314,8 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
     """Show what the grant would answer and ask for its end; the permission is allowed together with it."""
     trial, approval = offer.trial, offer.approval
 
-    def started(decision: Answered) -> PendingDecision:
-        label, lasts, uses = _ENDS[decision.way]
+    def started(answer: Answered) -> PendingDecision:
+        label, lasts, uses = _ENDS[answer.choice]
         screen.keep_painted()
         view = in_view(screen, about.request_id, seen_of_words(trial.scope.words), with_others=True)
         do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses, view=view)
@@ -329,6 +330,6 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
         f"{trial.words}. Every answer of the grant is on record as the grant's.",
         started,
         whole=(seen_of_words(trial.scope.words).question, safe_text(trial.scope.words)),
-        ways=tuple(Choice(OptionLine(label), "Grant") for label, _, _ in _ENDS),
+        choices=tuple(Choice(OptionLine(label), "Grant") for label, _, _ in _ENDS),
     )
     screen.ask_to_decide(prompt, about=about)

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec.structs import replace
 from team_console.console.selection import DONE, ActionContext
 from team_console.console.tui.commands.seen_request import in_view, pending_write
-from team_console.console.tui.decisions import PendingDecision, PendingWrite
 from team_console.console.tui.main import MainScreen
+from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
 from team_console.console.tui.words import request_outcome
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, first_of, safe_line

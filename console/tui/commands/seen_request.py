@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 
 from msgspec.structs import replace
-from team_console.console.tui.decisions import PendingDecision, PendingWrite
 from team_console.console.tui.evidence import EvidenceRequest, gather
 from team_console.console.tui.main import MainScreen
+from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
 from team_console.store.contract.team import attachment_of
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
@@ -105,7 +105,7 @@ class SeenRequest:
         whole, why = attachment_of(question), ""
         if whole is not None and whole != attachment_of(self.row.question):
             why = "it changed, and its new text is stored beside the queue; nothing was written"
-        elif _ways_of(question) != _ways_of(self.row.question):
+        elif _choices_of(question) != _choices_of(self.row.question):
             why = "it changed, and with it what you can choose; nothing was written"
         if why:
             return AskAgain(self._diff(question, self._evidence), why=why)
@@ -132,7 +132,7 @@ class SeenRequest:
         return line_difference(before, shown_text(question, evidence, content))
 
 
-def _ways_of(question: Message) -> object:
+def _choices_of(question: Message) -> object:
     """Return the choices that a form offers for the question, and whom it is about."""
     payload = question.payload
     return modes_of(payload), permission_of(payload).suggestions, questions_of(payload), parse_message(question).subject

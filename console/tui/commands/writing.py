@@ -11,8 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.selection import MESSAGE, ActionContext, Mode
 from team_console.console.tui.commands.looking import stops
-from team_console.console.tui.decisions import PendingDecision, PendingWrite, names_on_record
 from team_console.console.tui.main import MainScreen
+from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite, names_on_record
 from team_console.console.tui.words import in_quotes as quoted_words
 from team_console.console.tui.words import names_listed, receipt_words
 from team_console.store.model.errors import Code, TeamError
@@ -314,7 +314,7 @@ def correct_course(screen: MainScreen, context: ActionContext) -> None:
         "Correct the course",
         "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
         lambda made: agents.trigger_course_correction(screen.caller, user_input=made.words),
-        ways=(Choice(OptionLine("trigger"), "Trigger"),),
+        choices=(Choice(OptionLine("trigger"), "Trigger"),),
         words=words_of_a_decision("change", required=True),
         **screen.drafts.of_form("correct_course"),
     )

@@ -318,7 +318,7 @@ class AgentsPane(Pane[Message]):
         if view is not None and view.snapshot.messages:
             empty = ((("No agents are known yet", "muted"),),)
         agents = listing.take_roster(view)
-        self.roster.set_roomy(max(2, 2 * len(agents)))  # two lines each where all of them fit
+        self.roster.set_two_lines_from(max(2, 2 * len(agents)))  # two lines each where all of them fit
         self.roster.set_rows(agents, now=now, empty=empty)
         if self._sought_agent:
             self.seek_agent(self._sought_agent)
@@ -519,7 +519,7 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, told: str, since:
     has_role = drawing.width >= _WITH_ROLE and longest + width_of(role) + width_of(in_one) <= drawing.width
     if drawing.lines > 1:
         state = f"{sign.word} {age(since, drawing.now)}" if since is not None else sign.word
-        nothing = "no message of it is known" if drawing.is_opened and has_role else safe_line(row.role, 40)
+        nothing = "no message of it is known" if drawing.is_expanded and has_role else safe_line(row.role, 40)
         below: Line = (("  ", ""), (told or nothing, "muted"))
         end = ((f"  {state}", sign.tone), *end)
         return spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width), below

@@ -66,7 +66,7 @@ class HistoryListing(Listing[Message]):
     """
 
     MODE: ClassVar[Mode] = Mode.HISTORY
-    ROOMY: ClassVar[int] = 24
+    TWO_LINES_FROM: ClassVar[int] = 24
     KEY: ClassVar[str] = "message_id"
 
     def __init__(self, cache: ScreenCache) -> None:
@@ -318,8 +318,8 @@ def history_lines(message: Message, drawing: Drawing, *, asked: str, is_mine: bo
     when = f"{moment.astimezone():%H:%M:%S}" if moment is not None else "–"
     time: Line = ((pad(when, _WHEN) + "  ", "muted"),)
     title, sender, kind = row_title(message), safe_line(message.sender, 64), kind_name(message)
-    if drawing.is_opened:
-        (above,) = history_lines(message, replace(drawing, lines=1, is_opened=False), asked=asked, is_mine=is_mine)
+    if drawing.is_expanded:
+        (above,) = history_lines(message, replace(drawing, lines=1, is_expanded=False), asked=asked, is_mine=is_mine)
         state = "unread" if is_mine and message.status == Status.PENDING else status.word
         told = text_of(above)
         facts = [fact for fact in (f"{sender} → {safe_line(to, 400)}", kind) if fact not in told] + [state]

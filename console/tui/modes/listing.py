@@ -45,7 +45,7 @@ class Listing(ABC, Generic[RowT]):
     """Attribute that names a row."""
     HAS_GROUP_IN_TITLE: ClassVar[bool] = False
     """Whether the title names the group of the rows at the top."""
-    ROOMY: ClassVar[int] = 18
+    TWO_LINES_FROM: ClassVar[int] = 18
     """Height of the list from which on its rows have two lines; 0 for never."""
 
     def __init__(self, cache: ScreenCache) -> None:

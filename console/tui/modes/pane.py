@@ -105,7 +105,7 @@ class Pane(Container, Generic[RowT]):
         return RowList(
             listing.key_of,
             listing.draw,
-            roomy=listing.ROOMY,
+            two_lines_from=listing.TWO_LINES_FROM,
             basis=listing.basis_of,
             markable=listing.MARKABLE,
             group=listing.group_of,
@@ -122,7 +122,7 @@ class Pane(Container, Generic[RowT]):
 
     def take_preferences(self) -> None:
         """Lines and order of rows as the user wants them now."""
-        self.rows.set_density(is_roomy=self.cache.preferences.density == "roomy")
+        self.rows.set_density(two_lines=self.cache.preferences.density == "roomy")
         if self.listing.take_preferences():
             self.fill()
 

@@ -234,7 +234,7 @@ def _batch(batch: Batch, drawing: Drawing, name_width: int, bar_width: int) -> t
     if drawing.lines == 1:  # else they have a line of their own
         head = (*head, ("  ", ""), *_stories(batch, drawing.width - width_of((*head, *end)) - 2))
     stories = _stories(batch, drawing.width)
-    if drawing.is_opened and width_of((*head, ("  ", ""), *stories, *end)) <= drawing.width:
+    if drawing.is_expanded and width_of((*head, ("  ", ""), *stories, *end)) <= drawing.width:
         numbers = [f"{batch.count(state)} {STORIES[state].word}" for state in StoryState if batch.count(state)]
         stories = ((" · ".join(numbers) or "no stories", "muted"),)
     return spread(head, end, drawing.width), (("  ", ""), *stories)

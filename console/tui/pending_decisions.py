@@ -194,7 +194,7 @@ class PendingDecisions:
         if len(pending.checked) == 1:
             dry_run(caller, pending.checked[0].do)
             return pending
-        refused = _refused_of(caller, _in_turn(pending.checked, "checking", caller.tell))
+        refused = _refused_by_dry_run(caller, _in_turn(pending.checked, "checking", caller.tell))
         wrong = {outcome.write.subject for outcome in refused}
         writes = tuple(write for write in pending.writes if write.subject not in wrong)
         return replace(pending, writes=writes, refused=tuple(refused))
@@ -202,19 +202,19 @@ class PendingDecisions:
     def take(self, prepared: PendingDecision) -> None:
         """Schedule what `prepare` returned, or report its results if it was written at once."""
         if prepared.outcomes is not None or not prepared.writes:
-            self._tell(prepared, (*prepared.refused, *(prepared.outcomes or ())))
+            self._report(prepared, (*prepared.refused, *(prepared.outcomes or ())))
             return
         if prepared.refused:
-            self._screen.toast(_refused(prepared.refused), severity="error")
+            self._screen.toast(_refusal_words(prepared.refused), severity="error")
         self._number += 1
         seconds = self._screen.cache.preferences.undo_delay
-        entry = ScheduledDecision(prepared, monotonic() + seconds, f"{KEPT}{os.getpid()}:{self._number}")
-        self._note(entry)
+        entry = ScheduledDecision(prepared, monotonic() + seconds, f"{NOTE_PREFIX}{os.getpid()}:{self._number}")
+        self._keep_note(entry)
         self._waiting.append(entry)
         entry.timer = self._screen.app.set_timer(seconds, lambda: self._begin(entry))
         self._screen.show_pending()
 
-    def _note(self, entry: ScheduledDecision) -> None:
+    def _keep_note(self, entry: ScheduledDecision) -> None:
         """Keep what is decided for the next start, should this process be killed before it is written."""
         pending = entry.pending
         note = {
@@ -249,7 +249,7 @@ class PendingDecisions:
     async def _refuse(self, entry: ScheduledDecision, subjects: frozenset[str]) -> None:
         """Drop from a decision what can be written no more about these subjects, and say why."""
         asked = [write for write in entry.pending.checked if write.subject in subjects]
-        refused = await asyncio.to_thread(_refused_of, self._screen.caller, asked)
+        refused = await asyncio.to_thread(_refused_by_dry_run, self._screen.caller, asked)
         # guard: busy-store-refuses-no-decision
         is_busy = any(isinstance(each.error, TeamError) and each.error.code in _NOT_NOW for each in refused)
         if is_busy or not refused or entry.taken:
@@ -258,13 +258,13 @@ class PendingDecisions:
         left = replace(entry.pending, writes=tuple(each for each in entry.pending.writes if each.subject not in gone))
         if left.writes:
             entry.pending = left
-            self._note(entry)
+            self._keep_note(entry)
             self._screen.lists.stay()
-            self._screen.toast(_refused(refused), severity="error")
+            self._screen.toast(_refusal_words(refused), severity="error")
             self._screen.show_pending()
         elif entry.take():
             self._forget(entry)
-            self._tell(entry.pending, refused)
+            self._report(entry.pending, refused)
 
     def write_now(self) -> None:
         """Begin to write every pending decision now."""
@@ -277,7 +277,7 @@ class PendingDecisions:
             if entry.pending.begins is None and entry.take():
                 outcomes = _write(self._screen.caller, entry.pending.writes)
                 self._forget(entry)
-                self._tell(entry.pending, outcomes)
+                self._report(entry.pending, outcomes)
 
     def flush(self) -> list[str]:
         """Write everything in this thread because the console ends; return a line for each failed write.
@@ -298,7 +298,7 @@ class PendingDecisions:
             if not errors:
                 self._screen.drafts.keep(entry.note, {})
                 self._waiting.remove(entry)
-            caller = _after(outcomes, caller)
+            caller = _caller_after(outcomes, caller)
         return lost
 
     @property
@@ -326,9 +326,9 @@ class PendingDecisions:
         self._screen.set_busy("")
         if outcomes is not None:
             self._forget(entry)
-            self._tell(entry.pending, outcomes)
+            self._report(entry.pending, outcomes)
 
-    def _tell(self, pending: PendingDecision, outcomes: Sequence[Outcome]) -> None:
+    def _report(self, pending: PendingDecision, outcomes: Sequence[Outcome]) -> None:
         bad = [outcome for outcome in outcomes if outcome.error is not None]
         good = [outcome.receipt for outcome in outcomes if outcome.error is None]
         for outcome in bad:
@@ -345,7 +345,7 @@ class PendingDecisions:
             self._screen.toast(receipt_words(done, *receipts))
         if bad:
             self._screen.lists.stay()
-            self._screen.toast(_refused(bad), severity="error")
+            self._screen.toast(_refusal_words(bad), severity="error")
         self._screen.look()
         if pending.begins is not None:
             pending.begins()
@@ -363,15 +363,15 @@ class PendingDecisions:
     def report_unsaved(self) -> None:
         """Report decisions of a killed console that the audit trail does not have."""
         drafts = self._screen.drafts
-        kept = {name: drafts.get(name) for name in drafts.purposes(KEPT)}
-        notes = {name: note for name, note in kept.items() if not _is_of_another(name, note)}
+        kept = {name: drafts.get(name) for name in drafts.purposes(NOTE_PREFIX)}
+        notes = {name: note for name, note in kept.items() if not _is_of_another_console(name, note)}
         if notes:
             start_worker(self._screen.app, self._report_unsaved, notes, group="unsaved")
 
     async def _report_unsaved(self, notes: Mapping[str, Draft]) -> None:
         screen = self._screen
         try:
-            left = await asyncio.to_thread(_not_written, notes.values(), screen.caller.team, screen.caller.actor)
+            left = await asyncio.to_thread(_unwritten_words, notes.values(), screen.caller.team, screen.caller.actor)
         except (TeamError, OSError):
             return  # the audit trail cannot be read now; the notes wait for the next start
         for name in notes:
@@ -391,14 +391,14 @@ def _write(caller: Caller, writes: Sequence[PendingWrite], tell: Progress | None
     outcomes: list[Outcome] = []
     try:
         for write in _in_turn(writes, "writing", tell or silent):
-            outcomes.append(_written(caller if tell else replace(caller, tell=silent), write))
-            caller = _after(outcomes[-1:], caller)
+            outcomes.append(_try_write(caller if tell else replace(caller, tell=silent), write))
+            caller = _caller_after(outcomes[-1:], caller)
     except Stopped as error:
         outcomes += [Outcome(write, error=error) for write in writes[len(outcomes) :]]
     return outcomes
 
 
-def _refused_of(caller: Caller, writes: Iterable[PendingWrite]) -> list[Outcome]:
+def _refused_by_dry_run(caller: Caller, writes: Iterable[PendingWrite]) -> list[Outcome]:
     """Return the writes that a dry run refuses, each with the error."""
     refused = []
     for write in writes:
@@ -409,7 +409,7 @@ def _refused_of(caller: Caller, writes: Iterable[PendingWrite]) -> list[Outcome]
     return refused
 
 
-def _after(outcomes: Iterable[Outcome], caller: Caller) -> Caller:
+def _caller_after(outcomes: Iterable[Outcome], caller: Caller) -> Caller:
     """Return who writes next: behind a lock that was waited for in vain no write waits for it again as long.
 
     A hundred decisions would wait for minutes, and those of a console that is left longer than it has.
@@ -436,14 +436,14 @@ def _in_turn(writes: Sequence[PendingWrite], what: str, tell: Progress) -> Itera
         yield write
 
 
-def _written(caller: Caller, write: PendingWrite) -> Outcome:
+def _try_write(caller: Caller, write: PendingWrite) -> Outcome:
     try:
         return Outcome(write, write.do(caller))
     except Exception as error:
         return Outcome(write, error=error)
 
 
-def _refused(outcomes: Sequence[Outcome]) -> str:
+def _refusal_words(outcomes: Sequence[Outcome]) -> str:
     lines = [f"✗ Not written: {counted(len(outcomes), 'decision')}. Your words are kept; look, then decide again."]
     for each in outcomes[:_MOST_NAMED]:
         why = error_text(each.error).removeprefix("✗ ") if each.error is not None else ""
@@ -494,7 +494,7 @@ def dry_run(caller: Caller, write: Callable[[Caller], object]) -> None:
 
 # Notes of pending decisions that outlive the process, and the decisions among them that were never written.
 
-KEPT = "unwritten:"
+NOTE_PREFIX = "unwritten:"
 """Prefix of the names of these notes among the drafts."""
 _AUDITED = 20_000
 """Newest lines of the audit trail that are searched for a decision."""
@@ -503,7 +503,7 @@ _SENTENCES, _NAMED = 6, 3
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
-def _not_written(notes: Iterable[Draft], team: Team, me: str) -> list[str]:
+def _unwritten_words(notes: Iterable[Draft], team: Team, me: str) -> list[str]:
     """Return a line for each note with decisions of `me` that the audit trail does not have.
 
     A write counts from its line in the trail on, so this holds wherever the process was killed. Call it only after the
@@ -513,13 +513,13 @@ def _not_written(notes: Iterable[Draft], team: Team, me: str) -> list[str]:
     for line in team.audit(limit=_AUDITED):
         if line.actor == me or line.action == "read":  # by its reader, who need not be `me`
             at = from_text(line.at) or _LONG_AGO
-            written |= {proof: max(at, written.get(proof, at)) for proof in _proved(line)}
+            written |= {proof: max(at, written.get(proof, at)) for proof in _proofs_in(line)}
     left = []
     for note in notes:
         # The same may have been done before: a request can be asked back more than once.
         # guard: only-later-lines-prove-a-write
         since = from_text(note.get("at", "")) or _LONG_AGO
-        lines = {(action, about): written.get((action, about)) for action, about in _recorded(note)}
+        lines = {(action, about): written.get((action, about)) for action, about in _lines_that_prove(note)}
         missing = [about for (_, about), at in lines.items() if at is None or at < since]
         named = f": {', '.join(missing)}" if len(missing) <= _NAMED else ""
         if len(missing) == len(lines):
@@ -529,7 +529,7 @@ def _not_written(notes: Iterable[Draft], team: Team, me: str) -> list[str]:
     return left
 
 
-def _proved(line: AuditLine) -> Iterator[tuple[str, str]]:
+def _proofs_in(line: AuditLine) -> Iterator[tuple[str, str]]:
     """Yield what a line of the trail proves, as `PendingWrite.recorded` names it."""
     if line.action == "read":
         yield from ((DONE, each) for each in texts_in(line.facts, "ids"))
@@ -538,7 +538,7 @@ def _proved(line: AuditLine) -> Iterator[tuple[str, str]]:
         yield line.action, about
 
 
-def _recorded(note: Draft) -> list[tuple[str, str]]:
+def _lines_that_prove(note: Draft) -> list[tuple[str, str]]:
     """Return the lines of the trail that would prove the writes of a note; 0.5.0 kept the subjects alone. None for a
     note that cannot be read, so that it is told.
     """
@@ -556,9 +556,9 @@ def names_on_record(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
 
 
-def _is_of_another(name: str, note: Draft) -> bool:
+def _is_of_another_console(name: str, note: Draft) -> bool:
     """Return whether another console that still runs wrote a note; this one has left none yet."""
-    process = name.removeprefix(KEPT).partition(":")[0]
+    process = name.removeprefix(NOTE_PREFIX).partition(":")[0]
     if process == str(os.getpid()):
         return False
     if not process.isdecimal():
