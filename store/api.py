@@ -38,7 +38,8 @@ from team_console.store.protocol.parsing import thread_of
 from team_console.store.protocol.verdicts import Face, Seen, seen_of
 from team_console.store.service import asking, inbox, requests
 from team_console.store.service import sending as mail
-from team_console.store.service.caller import Caller, Receipt, Received
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.inbox import Received
 from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow, View
 
 _Given = ParamSpec("_Given")

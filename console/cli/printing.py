@@ -34,7 +34,8 @@ from team_console.store.settings.parsing import rule_trouble
 
 # Views are imported where one is made: 10 ms, which a receive has no use for.
 if TYPE_CHECKING:
-    from team_console.store.service.caller import Receipt, Received
+    from team_console.store.service.caller import Receipt
+    from team_console.store.service.inbox import Received
     from team_console.store.views.rows import RequestRow, View
 
 

@@ -20,7 +20,8 @@ from team_console.store.protocol.kinds import filled
 from team_console.store.service.sending import broadcast, preview, send
 
 if TYPE_CHECKING:
-    from team_console.store.service.caller import Receipt, Received
+    from team_console.store.service.caller import Receipt
+    from team_console.store.service.inbox import Received
 
 
 _PRIORITIES = ("critical", "high", "medium", "low", "urgent")

@@ -15,8 +15,8 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
-from team_console.store.service.caller import Caller, Received
-from team_console.store.service.inbox import readable
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import Received, readable
 from team_console.store.service.waiting import Arrival, follow
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.status import view_of_team

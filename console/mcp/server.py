@@ -52,7 +52,8 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.verdicts import Face, Seen
 from team_console.store.service import asking, inbox, requests, sending
-from team_console.store.service.caller import Caller, Receipt, Received
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.inbox import Received
 from team_console.store.views.verdicts import mark_of_answer, verdict_of
 
 

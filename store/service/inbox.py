@@ -24,10 +24,49 @@ from team_console.store.protocol.parsing import mapping, parse_message
 from team_console.store.protocol.request_messages import answers
 from team_console.store.protocol.team_rules import breach
 from team_console.store.protocol.verdicts import ORDER, TrustMark, digest_of, given_on, mark_of, may_be_verdict
-from team_console.store.service.caller import Caller, Receipt, Received, receipt
+from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.writing import archive_as_read, check_known, is_settled
 from team_console.store.settings.team_config import TeamConfig
+
+
+class Received(Struct, frozen=True):
+    """What `receive` hands out.
+
+    Attributes:
+        messages: Most urgent first, oldest first within a priority, as stored after the change; `trust` in a record
+            says what is wrong with it.
+        status_message: The sentence of seed 000 for the way it ended.
+        delivered: Messages the router pushed and the agent did not acknowledge, left where they are (D19).
+        damaged: Entries of the queue that could not be read, so that nobody knows whom they are for.
+        may_change_by_itself: Whether something can come to wait without anybody writing: a lease that ends, or
+            what is not known because it took a lock to look.
+        is_complete: Whether that look showed, too, that no message is missing or damaged.
+        unacknowledged: How many were pushed and not acknowledged, of which `delivered` may have only some.
+    """
+
+    agent: str
+    messages: tuple[Message, ...]
+    status_message: str
+    notices: tuple[Problem, ...] = ()
+    delivered: tuple[Message, ...] = ()
+    damaged: int = 0
+    may_change_by_itself: bool = True
+    is_complete: bool = False
+    unacknowledged: int = 0
+
+    @property
+    def count(self) -> int:
+        """The number of messages."""
+        return len(self.messages)
+
+    def as_json(self) -> dict[str, Any]:
+        """Exactly the three keys of seed 000 (requirement 40)."""
+        return {
+            "messages": [dict(message.record) for message in self.messages],
+            "count": self.count,
+            "status_message": self.status_message,
+        }
 
 
 class Trust(Struct, frozen=True):

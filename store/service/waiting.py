@@ -20,8 +20,8 @@ from team_console.store.contract.team import (
     new_name,
 )
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.service.caller import Caller, Received
-from team_console.store.service.inbox import UnresolvedTakeError
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import Received, UnresolvedTakeError
 
 if TYPE_CHECKING:
     import asyncio

@@ -11,8 +11,8 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team, WatchHint
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import waiting
-from team_console.store.service.caller import Caller, Received
-from team_console.store.service.inbox import receive
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import Received, receive
 from team_console.store.service.requests import approve, submit_plan
 from team_console.store.service.sending import send
 from team_console.store.service.waiting import Arrival, wait_for_messages

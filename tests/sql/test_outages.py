@@ -16,8 +16,8 @@ from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import OUTCOME_UNKNOWN, Condition
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.verdicts import TrustMark
-from team_console.store.service.caller import Caller, Received
-from team_console.store.service.inbox import receive
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import Received, receive
 from team_console.store.service.requests import approve, submit_plan
 from team_console.store.service.sending import send
 from team_console.store.service.sessions import hand_over

@@ -10,7 +10,8 @@ from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.sql.schema import OURS
 from team_console.store.model.errors import TeamError
 from team_console.store.service import inbox
-from team_console.store.service.caller import Caller, Received
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import Received
 
 from tests.equipment.statements import SEED, execute, insert
 from tests.equipment.teams import make_message, put
