@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256, SHA384, SHA512, HashAlgorithm
 from cryptography.hazmat.primitives.serialization import load_ssh_public_key
-from team_console.store.protocol.ssh import Parts, SshSignature
+from team_console.store.protocol.ssh_signature import SshSignature, WireReader
 
 _LEAST_RSA_BITS = 2048
 _BY_CURVE: Mapping[int, type[HashAlgorithm]] = {256: SHA256, 384: SHA384, 521: SHA512}
@@ -32,13 +32,13 @@ def is_signed_by_key(signature: SshSignature, text: bytes) -> bool:
 
 
 def _is_signed(signature: SshSignature, data: bytes) -> bool:
-    parts = Parts(signature.key)
-    kind = parts.text()
+    parts = WireReader(signature.key)
+    kind = parts.string()
     key = load_ssh_public_key(kind + b" " + base64.b64encode(signature.key))
     if signature.is_of_hardware and signature.is_touched:
-        application = parts.text()
+        application = parts.string()
         while parts.rest:  # the last of its parts
-            application = parts.text()
+            application = parts.string()
         # What a hardware key signs in place of the data (`PROTOCOL.u2f` of OpenSSH).
         data = hashlib.sha256(application).digest() + signature.rest + hashlib.sha256(data).digest()
     elif signature.rest:
@@ -56,7 +56,7 @@ def _is_signed(signature: SshSignature, data: bytes) -> bool:
         return True
     if not isinstance(key, ec.EllipticCurvePublicKey):
         return False
-    numbers = Parts(signature.value)
-    made = encode_dss_signature(numbers.number(), numbers.number())
+    numbers = WireReader(signature.value)
+    made = encode_dss_signature(numbers.mpint(), numbers.mpint())
     key.verify(made, data, ec.ECDSA(_BY_CURVE[key.curve.key_size]()))
     return True

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
-from team_console.store.protocol.ssh import armoured
+from team_console.store.protocol.ssh_signature import clean_armour
 from team_console.store.settings.team_config import Human
 
 PATIENCE = 60.0
@@ -58,7 +58,7 @@ def ssh_signature(text: str, human: Human, *, namespace: str, on_terminal: bool)
         finally:
             _waiting.discard(process)
             process.kill()
-    signature = armoured(out.decode("ascii", "replace"))
+    signature = clean_armour(out.decode("ascii", "replace"))
     if signature and not process.returncode:
         return signature
     if process.returncode == -signal.SIGKILL:
@@ -95,11 +95,11 @@ def signing_key(human: Human) -> Path | None:
 def verify(text: str, signature: str, key: bytes, namespace: str) -> bool | None:
     """Return whether `ssh-keygen` finds the signature good; None where there is no such program."""
     with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
-        allowed, armoured = Path(folder, "allowed_signers"), Path(folder, "signature")
+        signers_file, signature_file = Path(folder, "allowed_signers"), Path(folder, "signature")
         kind = key[4 : 4 + int.from_bytes(key[:4], "big")].decode("ascii", "replace")
-        allowed.write_text(f'human namespaces="{namespace}" {kind} {base64.b64encode(key).decode()}\n')
-        armoured.write_text(signature)
-        files = ("-f", str(allowed), "-s", str(armoured))
+        signers_file.write_text(f'human namespaces="{namespace}" {kind} {base64.b64encode(key).decode()}\n')
+        signature_file.write_text(signature)
+        files = ("-f", str(signers_file), "-s", str(signature_file))
         command = ["ssh-keygen", "-Y", "verify", *files, "-I", "human", "-n", namespace]
         try:
             done = subprocess.run(

@@ -24,9 +24,10 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.grants import grant_trouble, names_grant, use_in
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, UNKNOWN, RequestKind
 from team_console.store.protocol.parsing import parse_message, text_in, texts_in
-from team_console.store.protocol.ssh import SshSignature, read_signature
+from team_console.store.protocol.ssh_signature import SshSignature, read_signature
 from team_console.store.protocol.team_rules import breach
-from team_console.store.settings.team_config import Human, TeamConfig, key_bytes
+from team_console.store.settings.public_keys import key_bytes
+from team_console.store.settings.team_config import Human, TeamConfig
 
 REQUEST_DIGEST, SHOWN, EVIDENCE, SHOWN_BY = "request_sha256", "shown_sha256", "evidence", "shown_by"
 """Fields of a verdict and of its line in the audit trail: the digest of the question as it stood when it was decided,

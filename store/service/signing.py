@@ -25,7 +25,7 @@ from team_console.store.model.home import state_folder
 from team_console.store.model.message import FieldDict, Message, from_record, without
 from team_console.store.model.recorded import ACCEPT_KEYS, RecordedFacts
 from team_console.store.protocol import ssh_keygen
-from team_console.store.protocol.ssh import read_signature
+from team_console.store.protocol.ssh_signature import read_signature
 from team_console.store.protocol.verdicts import (
     EVIDENCE,
     KEYS_NAMESPACE,
@@ -47,8 +47,9 @@ from team_console.store.protocol.verdicts import (
 )
 from team_console.store.service.caller import Caller
 from team_console.store.service.writing import sealed
+from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.settings_file import settings_in
-from team_console.store.settings.team_config import Human, TeamConfig, key_bytes
+from team_console.store.settings.team_config import Human, TeamConfig
 
 
 class Made(Struct, frozen=True):

@@ -14,6 +14,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import Priority
 from team_console.store.model.names import ALL, RULE, as_name, did_you_mean
 from team_console.store.settings.outline import NotYamlError, Outline, below, outline, outlines_of_parts
+from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.team_config import (
     ASK_FOR,
     ASK_WORDS,
@@ -22,7 +23,6 @@ from team_console.store.settings.team_config import (
     QUEUE_PLACES,
     ConfigProblem,
     TeamConfig,
-    key_bytes,
 )
 
 # The table of every setting: reading, checking, the nearest name and the reference are all made from it.

@@ -30,7 +30,7 @@ from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.grants import names_grant
 from team_console.store.protocol.kinds import RESULTS, RequestKind
 from team_console.store.protocol.parsing import EARLIEST, parse_message, text_in, texts_in, when_created
-from team_console.store.protocol.ssh import armoured
+from team_console.store.protocol.ssh_signature import clean_armour
 from team_console.store.protocol.titles import verdict_reason
 from team_console.store.protocol.verdicts import (
     NAMESPACE,
@@ -122,7 +122,7 @@ def _verdict_proof(
         message is row.verdict,
         objection(config, message, row.question, recorded=recorded),
         statement(config.team_id, signed),
-        armoured(signed.payload.get(SIGNATURE)),
+        clean_armour(signed.payload.get(SIGNATURE)),
         tuple(f'{message.sender} namespaces="{NAMESPACE}" {key}' for key in keys),
     )
 

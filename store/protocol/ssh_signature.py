@@ -1,4 +1,4 @@
-"""SSH signatures: their format."""
+"""Read and write SSH signatures in their own format (`PROTOCOL.sshsig` of OpenSSH)."""
 
 from __future__ import annotations
 
@@ -59,23 +59,23 @@ def read_signature(armoured: str) -> SshSignature:
     Raises:
         ValueError: What stands there is none.
     """
-    is_one = armoured.partition("\n")[0].strip() == _BEGIN and armoured.rstrip().endswith(_END)
-    if len(armoured) > _LARGEST or not is_one:
+    is_armoured = armoured.partition("\n")[0].strip() == _BEGIN and armoured.rstrip().endswith(_END)
+    if len(armoured) > _LARGEST or not is_armoured:
         raise ValueError("it is no SSH signature")
     try:
-        parts = Parts(base64.b64decode(_body(armoured), validate=True))
+        parts = WireReader(base64.b64decode(_base64_in(armoured), validate=True))
     except ValueError as error:
         raise ValueError("it is no SSH signature: its base64 is broken") from error
     if parts.take(10) != _MAGIC + b"\0\0\0\1":
         raise ValueError("it is no SSH signature of version 1")
-    key, namespace, _, hash_name, signature = (parts.text() for _ in range(5))
+    key, namespace, _, hash_name, signature = (parts.string() for _ in range(5))
     if hash_name not in _HASHES or parts.rest:
         raise ValueError("it is no SSH signature that can be checked")
-    inner = Parts(signature)
-    return SshSignature(key, namespace, hash_name, inner.text(), inner.text(), inner.rest)
+    inner = WireReader(signature)
+    return SshSignature(key, namespace, hash_name, inner.string(), inner.string(), inner.rest)
 
 
-def armoured(signature: object) -> str:
+def clean_armour(signature: object) -> str:
     """Return a signature as OpenSSH writes it, with nothing else in it; empty for other bytes."""
     if not isinstance(signature, str):
         return ""
@@ -83,22 +83,27 @@ def armoured(signature: object) -> str:
         read_signature(signature)
     except ValueError:
         return ""
-    body = _body(signature)
+    body = _base64_in(signature)
     lines = [body[start : start + _COLUMNS] for start in range(0, len(body), _COLUMNS)]
     return "\n".join([_BEGIN, *lines, _END, ""])
 
 
-def _body(armoured: str) -> str:
+def _base64_in(armoured: str) -> str:
+    """Return what stands between the armour's first line and its last, without blanks."""
     return "".join(armoured.strip().removeprefix(_BEGIN).removesuffix(_END).split())
 
 
-class Parts(Struct):
-    """Bytes in the form of the SSH protocol, taken one part after the other."""
+class WireReader(Struct):
+    """Takes one value after the other from bytes in the wire format of SSH (RFC 4251).
+
+    Attributes:
+        rest: The bytes that are not taken yet.
+    """
 
     rest: bytes
 
     def take(self, count: int) -> bytes:
-        """So many bytes.
+        """Take so many bytes.
 
         Raises:
             ValueError: There are fewer.
@@ -108,18 +113,18 @@ class Parts(Struct):
         taken, self.rest = self.rest[:count], self.rest[count:]
         return taken
 
-    def text(self) -> bytes:
-        """Return a string with its length before it.
+    def string(self) -> bytes:
+        """Take a string, which has its length before it; in SSH these are bytes.
 
         Raises:
             ValueError: It is cut short.
         """
         return self.take(int.from_bytes(self.take(4), "big"))
 
-    def number(self) -> int:
-        """Return a whole number.
+    def mpint(self) -> int:
+        """Take a whole number.
 
         Raises:
             ValueError: It is cut short.
         """
-        return int.from_bytes(self.text(), "big")
+        return int.from_bytes(self.string(), "big")
