@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from team_console.console.clients.session_files import Data
-from team_console.console.clients.shell import commands_in
 from team_console.console.clients.shell_command import ANY, WRITES_FILE, Command, is_option
 from team_console.console.clients.shell_programs import each_word, path_in, paths_of, program_of, table_of
+from team_console.console.clients.shell_reader import commands_in
 from team_console.console.clients.shell_values import UNKNOWN
 
 _OURS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")

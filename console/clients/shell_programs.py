@@ -30,7 +30,7 @@ READERS = SHELLS | {"at", "batch"}
 """Programs that run what they read, where no argument says what to run."""
 _SHELLS_ELSEWHERE = frozenset(each_word("ssh autossh su sudo doas chroot wsl"))
 """Programs that start a shell, which reads, where they are given no command."""
-READ = "-"
+STANDARD_INPUT = "-"
 """Stands for the file from which a shell reads what it runs, also where another command fills it."""
 _OF_DOCKER = """
     -a -c -e -h -l -m -p -u -v -w --add-host --annotation --attach --blkio-weight --cap-add --cap-drop --cgroup-parent
@@ -455,20 +455,20 @@ def started_by(words: list[str]) -> Iterator[Started]:
 
 
 def script_of(words: Sequence[str]) -> str:
-    """Return the file that a shell is told to run, `READ` for what it reads; empty for none."""
+    """Return the file that a shell is told to run, `STANDARD_INPUT` for what it reads; empty for none."""
     name, start = words[0], 1
     if name in READERS:
         if any(re.match(r"-\w*[cn]\w*$", word) for word in words[1:]):
             return ""
         start = _behind_options(words, 1, _OF_SHELLS)
         if name not in SHELLS or not words[start:] or any(re.match(r"-\w*s", word) for word in words[1:start]):
-            return READ
+            return STANDARD_INPUT
     elif name in _SHELLS_ELSEWHERE:
-        return "" if any(started_by(list(words))) else READ
+        return "" if any(started_by(list(words))) else STANDARD_INPUT
     elif name not in ("source", "."):
         return ""
     file = "".join(words[start : start + 1])
-    return READ if UNKNOWN in file or file.startswith("/dev/") else file
+    return STANDARD_INPUT if UNKNOWN in file or file.startswith("/dev/") else file
 
 
 def behind_options_of_read(words: Sequence[str]) -> int:
@@ -564,8 +564,9 @@ def _last_takes(word: str, takes: Collection[str]) -> bool:
 
 # What programs print.
 
-READING = frozenset(("read", "mapfile", "readarray"))
-SILENT = READING | frozenset(
+SET_FROM_INPUT = frozenset(("read", "mapfile", "readarray"))
+"""Programs that set variables from what they read."""
+PRINT_NOTHING = SET_FROM_INPUT | frozenset(
     each_word("""
     alias break cd continue declare exit export false local mkdir readonly return set shift sleep test touch true
     typeset unset [ :
@@ -573,7 +574,7 @@ SILENT = READING | frozenset(
 )
 """Programs that print nothing."""
 
-NAMING = frozenset(("find", "grep", "egrep", "fgrep", "rg", "ag"))
+FIND_FILES = frozenset(("find", "grep", "egrep", "fgrep", "rg", "ag"))
 """Programs that print names of files below folders that they are told."""
 
 _DIRECTIVE = re.compile(r"%[-\d]*[sbq]")
@@ -599,7 +600,7 @@ def texts_printed(words: Sequence[str]) -> list[str]:
 
 
 def folders_searched(words: Sequence[str]) -> list[str]:
-    """Return the files and folders that one of `NAMING` looks through, as its words name them."""
+    """Return the files and folders that one of `FIND_FILES` looks through, as its words name them."""
     rest = words[1:]
     if words[0] == "find":
         end = next((at for at, word in enumerate(rest) if word[:1] in ("-", "(", "!")), len(rest))

@@ -44,8 +44,8 @@ it is read as if it ran at once.
 _HERE_DOCUMENT = re.compile(r"(?<!<)<<(-?)(?![<=])[ \t]*((?:\\.|'[^'\n]*'|\"[^\"\n]*\"|[^\s;&|<>()'\"\\])+)")
 _EXPANDED = re.compile(r"\$[{(]|`")
 """Begins what may run something in a here-document; the value of a variable alone runs nothing."""
-_LEFT = "heredoc_redirect"
-_END = "\4"
+_HERE_DOCUMENT_NODE = "heredoc_redirect"
+_LAST_LINE = "\4"
 """Ends a here-document, since no line of one is this."""
 _PARSERS: list[Any] = []
 
@@ -78,7 +78,7 @@ def expansions_in(document: str) -> list[str]:
         return []
     if len(document) > _LARGEST:
         return [document]
-    source = _encoded(f"cat <<{_END}\n{document}\n{_END}\n")
+    source = _encoded(f"cat <<{_LAST_LINE}\n{document}\n{_LAST_LINE}\n")
     root = parse(source).root_node
     body = next((node for node in _nodes_in(root) if node.type == "heredoc_body"), None)
     if root.has_error:
@@ -103,11 +103,11 @@ class ParsedText:
         self.number, self.source, self.documents = number, source, documents
         self.root = parse(source).root_node
         nodes = [*_nodes_in(self.root)]
-        self.redirections = [node for node in nodes if node.type in ("file_redirect", _LEFT)]
+        self.redirections = [node for node in nodes if node.type in ("file_redirect", _HERE_DOCUMENT_NODE)]
         # The grammar takes a here-string behind another redirection for a file, and its sign for an error.
         wrong = [child for node in nodes if node.has_error for child in (node, *node.children) if _is_wrong(child)]
         self.is_whole = all(self.text_of(node) == "<<" for node in wrong) and all(
-            node.type != _LEFT for node in self.redirections
+            node.type != _HERE_DOCUMENT_NODE for node in self.redirections
         )
 
     def text_of(self, node: Node) -> str:
@@ -119,19 +119,19 @@ class TextParser:
     """Parses texts for a shell, until that takes too long: what it parses has a largest size."""
 
     def __init__(self) -> None:
-        self._texts = self._failed = self._documents = 0
+        self._text_count = self._failed_size = self._document_count = 0
 
     def parse(self, text: str) -> ParsedText | None:
         """Return the tree of a text; None where it would take too long."""
         for _ in range(_MOST_BACKQUOTES):  # of which the grammar knows but the simplest
             text = _BACKQUOTED.sub(_in_parentheses, text)
-        parsed = self._parsed(text)
+        parsed = self._parse_once(text)
         if parsed is not None and not parsed.is_whole and "((" in text:
-            again = self._parsed(_NO_ARITHMETIC.sub("( ", text))
+            again = self._parse_once(_NO_ARITHMETIC.sub("( ", text))
             parsed = again if again is not None and again.is_whole else parsed
         return parsed
 
-    def _parsed(self, text: str) -> ParsedText | None:
+    def _parse_once(self, text: str) -> ParsedText | None:
         text = _JOINED_BEGINNING.sub(lambda match: match[0].replace("\\\n", "  "), text)
         text = _SHIFT.sub(r"\1+ ", text)
         text = _BEFORE_BLOCK.sub(lambda match: " " * len(match[0]), text)
@@ -140,16 +140,16 @@ class TextParser:
             source, documents = self._without_documents(text, plain)
             size = sum(map(len, source.split()))
             # guard: shell-large-text-cut
-            if size > _LARGEST or self._documents > _MOST_HERE_DOCUMENTS or self._failed > _MOST_FAILED:
+            if size > _LARGEST or self._document_count > _MOST_HERE_DOCUMENTS or self._failed_size > _MOST_FAILED:
                 return None
-            self._texts += 1
+            self._text_count += 1
             places = {len(_encoded(source[:at])): at for at in documents}
             by_byte = {byte: documents[at] for byte, at in places.items()}
-            parsed = ParsedText(self._texts, _encoded(source), by_byte)
+            parsed = ParsedText(self._text_count, _encoded(source), by_byte)
             operators = {child.start_byte for node in parsed.redirections for child in node.children}
             wrong = next((at for byte, at in places.items() if byte not in operators), None)
             if wrong is None:
-                self._failed += 0 if parsed.is_whole else size
+                self._failed_size += 0 if parsed.is_whole else size
                 return parsed
             plain.add(wrong)
 
@@ -172,9 +172,9 @@ class TextParser:
             behind = end
             for match in _HERE_DOCUMENT.finditer(text, at, end):
                 word = re.sub(r"['\"\\]", "", match[2])
-                if match.start() in plain or self._documents > _MOST_HERE_DOCUMENTS:
+                if match.start() in plain or self._document_count > _MOST_HERE_DOCUMENTS:
                     continue
-                self._documents += 1
+                self._document_count += 1
                 tabs = r"\t*" if match[1] else ""
                 ending = re.compile(rf"^{tabs}{re.escape(word)}$", re.MULTILINE).search(text, behind)
                 if ending is None:

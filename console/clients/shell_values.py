@@ -30,6 +30,24 @@ _DEEPEST = 16
 """Variables within the values of variables that are followed."""
 
 
+# Names of the variables that carry a text from one command to another: no shell has such names.
+
+
+def file_content(path: str) -> str:
+    """Return the variable that keeps what is written into a file."""
+    return f"<{os.path.normpath(path)}"
+
+
+def function_output(name: str) -> str:
+    """Return the variable that keeps what a function prints."""
+    return f"{name}()"
+
+
+def function_input(name: str) -> str:
+    """Return the variable that has what a function reads."""
+    return f"{name}()<"
+
+
 def use_of(name: str, how: str = QUOTED) -> str:
     """Return what stands in a word for the value of a variable."""
     return f"\3{how}{name}\4"

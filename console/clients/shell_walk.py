@@ -16,6 +16,8 @@ from team_console.console.clients.shell_values import (
     SPLIT,
     UNKNOWN,
     Variables,
+    function_input,
+    function_output,
     use_of,
 )
 
@@ -116,14 +118,14 @@ class TextWalk:
         """Return the variable that has what a node itself reads, and those that keep what it prints."""
         kind = node.type
         if kind == "function_definition":
-            name = f"{''.join(map(self._text, node.children_by_field_name('name')))}()"
-            self._variables.setdefault(name, [])
-            self._outer, reads, outputs = (name,), f"{name}<", ()
+            name = "".join(map(self._text, node.children_by_field_name("name")))
+            self._variables.setdefault(function_output(name), [])
+            self._outer, reads, outputs = (function_output(name),), function_input(name), ()
         if kind == "command_substitution":
             outputs = (self._name_of("$", node),)
         elif kind == "redirected_statement" or (not outputs and kind in _STATEMENTS):
             outputs = (self._name_of("|", node), *(outputs or self._outer))
-        if any(_is_read(child) or (kind == "command" and _stands_for_file(child)) for child in node.children):
+        if any(_redirects_input(child) or (kind == "command" and _stands_for_file(child)) for child in node.children):
             reads = self._name_of("<", node)
         if kind == "process_substitution":
             # What stands for the file is read, or filled, by the command around it.
@@ -227,14 +229,14 @@ class TextWalk:
         words: list[str] = []
         end = -1
         for node in nodes:
-            between = self._between(end, node)
+            between = self._text_between(end, node)
             if end < 0 or between or end > node.start_byte:
                 words.append("")
             end = node.end_byte
             words[-1] += self._word(node)
         return words
 
-    def _between(self, end: int, node: Node) -> str:
+    def _text_between(self, end: int, node: Node) -> str:
         """Return what stands between two nodes without joined lines; a substitution may begin with blanks of it."""
         text = self._text(node) if node.child_count else ""
         start = node.start_byte + len(text) - len(text.lstrip())
@@ -248,10 +250,10 @@ class TextWalk:
         """
         kind, text = node.type, self._text(node)
         if kind in ("concatenation", "string", "translated_string"):
-            whole = self._joined(node, is_quoted=is_quoted or kind == "string")
-            return _braced(whole, text) if kind == "concatenation" else whole
+            whole = self._word_of_parts(node, is_quoted=is_quoted or kind == "string")
+            return _with_braces_expanded(whole, text) if kind == "concatenation" else whole
         if kind in ("simple_expansion", "expansion"):
-            return self._variable(node, text, QUOTED if is_quoted else SPLIT)
+            return self._use_of_variable(node, text, QUOTED if is_quoted else SPLIT)
         if kind == "command_substitution":
             return use_of(self._name_of("$", node), QUOTED if is_quoted else SPLIT)
         if kind in ("process_substitution", "arithmetic_expansion"):
@@ -264,14 +266,14 @@ class TextWalk:
             return _ESCAPED_IN_QUOTES.sub(lambda match: match[1].strip("\n"), text)
         if _OTHER_FOLDER.match(text):
             text = (UNKNOWN if BETWEEN_WORDS in self._folder_before else self._folder_before) + text[2:]
-        return _braced(_ESCAPED.sub(r"\2", text), text)
+        return _with_braces_expanded(_ESCAPED.sub(r"\2", text), text)
 
-    def _joined(self, node: Node, *, is_quoted: bool) -> str:
+    def _word_of_parts(self, node: Node, *, is_quoted: bool) -> str:
         """Return the parts of a word as one; white space in a string is no node."""
         whole, end = "", node.start_byte
         for child in node.children:
             if is_quoted:
-                whole += self._between(end, child)
+                whole += self._text_between(end, child)
             end = child.end_byte
             if child.child_count or child.type not in ('"', "$"):
                 whole += self._word(child, is_quoted=is_quoted)
@@ -279,7 +281,7 @@ class TextWalk:
                 whole += self._text(child).removesuffix('"')
         return whole
 
-    def _variable(self, node: Node, text: str, how: str) -> str:
+    def _use_of_variable(self, node: Node, text: str, how: str) -> str:
         """Return the use of a variable; what stands in for it where it has no value is one of its values."""
         named = _NAMED_BY_ANOTHER.match(text)
         if named is not None:
@@ -302,7 +304,7 @@ class TextWalk:
         return use_of(f"{name}{element}", LIST if is_list else how)
 
 
-def _is_read(node: Node) -> bool:
+def _redirects_input(node: Node) -> bool:
     """Return whether a redirection says what a command reads."""
     is_input = node.type == "file_redirect" and any(child.type[:1] == "<" for child in node.children)
     return is_input or node.type == "herestring_redirect"
@@ -313,7 +315,7 @@ def _stands_for_file(node: Node) -> bool:
     return node.type == "process_substitution" and node.children[0].type[:1] == "<"
 
 
-def _braced(word: str, source: str) -> str:
+def _with_braces_expanded(word: str, source: str) -> str:
     """Return a word with what stands in braces written out, the first pair of each field."""
     match = BRACES.search(word) if source[:1] not in "'\"" else None
     if match is None:

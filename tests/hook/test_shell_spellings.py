@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from team_console.console.clients import shell_programs
 from team_console.console.clients.rules import rule_for
-from team_console.console.clients.shell import commands_in
+from team_console.console.clients.shell_reader import commands_in
 
 from tests.equipment.command_line import clean_environment
 from tests.hook.real_bash import Bash
@@ -87,7 +87,7 @@ def test_what_a_real_bash_runs_within_two_others_is_asked_for(bash: Bash) -> Non
 
 _READ = """
 import json, sys
-from team_console.console.clients.shell import commands_in
+from team_console.console.clients.shell_reader import commands_in
 length, *units = json.load(sys.stdin)
 for unit in units:
     found = commands_in(unit * (length // len(unit) + 1) + "'\\ngit push", "/")

@@ -1,11 +1,11 @@
 """Commands in a text for a shell: every command that it can run, as far as the text itself says it.
 
 The text is read by tree-sitter, which knows the grammar of bash (`shell_tree`). There are three steps. A walk over the
-tree notes each command as it stands there, and the values of variables (`shell_walk`). `_Reader.run` takes the noted
-commands one by one, with each choice of values in the place of variables (`shell_values`). `_Reader._run_one` notes
-what a command does: the commands it starts (`shell_programs`), the variables it sets, and the texts it runs, which are
-read in their turn. For example, of `A=push; git $A` the words `git` and "use of A" are noted, and `push` as a value of
-A; with it the second step finds the command `git push`.
+tree notes each command as it stands there, and the values of variables (`shell_walk`). `_TextReader.run` takes the
+noted commands one by one, with each choice of values in the place of variables (`shell_values`).
+`_TextReader._run_command` notes what a command does: the commands it starts (`shell_programs`), the variables it sets,
+and the texts it runs, which are read in their turn. For example, of `A=push; git $A` the words `git` and "use of A" are
+noted, and `push` as a value of A; with it the second step finds the command `git push`.
 
 What does not parse is cut at everything that can end a command, so that rather too many commands are seen than too few.
 Time and memory grow with the length of the text: what is parsed has a largest size, and repeated expansions an end;
@@ -14,7 +14,6 @@ what goes beyond is cut as well.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from functools import reduce
@@ -22,10 +21,10 @@ from itertools import islice, pairwise
 
 from team_console.console.clients.shell_command import WRITES_FILE, Command
 from team_console.console.clients.shell_programs import (
-    NAMING,
-    READ,
-    READING,
-    SILENT,
+    FIND_FILES,
+    PRINT_NOTHING,
+    SET_FROM_INPUT,
+    STANDARD_INPUT,
     arguments_of,
     behind_options_of_read,
     folder_of,
@@ -43,6 +42,9 @@ from team_console.console.clients.shell_values import (
     SPLIT,
     UNKNOWN,
     Variables,
+    file_content,
+    function_input,
+    function_output,
     use_of,
 )
 from team_console.console.clients.shell_walk import BRACES, READS_FILE, SETS_EACH, CommandInText, TextWalk
@@ -63,14 +65,14 @@ _REDIRECTION = re.compile(r"\d*[<>]")
 
 def commands_in(text: str, folder: str) -> list[Command]:
     """Return the commands of a text for a shell that begins in `folder`, with those that they start."""
-    reader = _Reader(len(text), folder)
+    reader = _TextReader(len(text), folder)
     text = re.sub("[\0-\4]", "", text).replace("\r\n", "\n").replace("\r", "\n")
     reader.read(text, CommandInText([], "", (), folder, -1))
     reader.run()
-    return [*reader.placed()]
+    return [*reader.in_folders()]
 
 
-def _guessed(text: str) -> Iterator[list[str]]:
+def _commands_guessed(text: str) -> Iterator[list[str]]:
     """Yield what follows on anything that can end a command, whatever quotes and comments say."""
     plain = re.sub(r"['\"\\]", "", text.replace("\\\n", ""))
     for piece in _COMMAND_ENDS.split(BRACES.sub(lambda match: match[1].replace(",", " "), plain)):
@@ -85,7 +87,7 @@ def _guessed(text: str) -> Iterator[list[str]]:
                 break
 
 
-class _Reader:
+class _TextReader:
     """Reads texts for a shell, one within another.
 
     Attributes:
@@ -120,7 +122,7 @@ class _Reader:
             self._guess(text, walk.folder)
 
     def _guess(self, text: str, folder: str) -> None:
-        self.found += (Command(words, folder) for words in _guessed(text))
+        self.found += (Command(words, folder) for words in _commands_guessed(text))
 
     def run(self) -> None:
         """Follow what the noted commands start, until nothing new comes of it.
@@ -134,11 +136,11 @@ class _Reader:
                     for words in self._variables.expanded(noted.words):
                         if words and tuple(words) not in noted.tried:
                             noted.tried.add(tuple(words))
-                            self._run_one(words, noted)
+                            self._run_command(words, noted)
                 if not self._variables.has_news:
                     break
 
-    def placed(self) -> Iterator[Command]:
+    def in_folders(self) -> Iterator[Command]:
         """Yield the commands that were found, each in every folder in which it may run."""
         folders: dict[str, list[str]] = {}
         for found in self.found:
@@ -150,7 +152,7 @@ class _Reader:
                 folders[found.folder] = [reduce(path_in, parts) for parts in choices]
             yield from (Command([found.called, *found.words[1:]], folder) for folder in folders[found.folder])
 
-    def _run_one(self, words: list[str], noted: CommandInText) -> None:
+    def _run_command(self, words: list[str], noted: CommandInText) -> None:
         """Note a command whose variables have values, and what comes of it."""
         if words[0] in _OWN_EFFECTS:
             _OWN_EFFECTS[words[0]](self, words, noted)
@@ -166,7 +168,7 @@ class _Reader:
             noted = noted if folder == noted.folder else noted.starts(given, folder)
             command = Command(given, folder)
             self.found.append(command)
-            self._follow(command.called, command.words, noted)
+            self._note_effects(command.called, command.words, noted)
             for started in started_by(command.words):
                 if isinstance(started, str):
                     self._variables.add_arguments(arguments_of(command.words))
@@ -174,8 +176,8 @@ class _Reader:
                 elif started:
                     waiting.append((started, level + 1, noted))
 
-    def _follow(self, called: str, command: list[str], noted: CommandInText) -> None:
-        """Follow what a command means for others, and for the pipeline in which it stands.
+    def _note_effects(self, called: str, command: list[str], noted: CommandInText) -> None:
+        """Note what a command means for others, and for the pipeline in which it stands.
 
         Args:
             called: The program as it is written.
@@ -191,20 +193,20 @@ class _Reader:
         if called in self._aliases:
             quoted = (" '" + word.replace("'", "'\\''") + "'" for word in command[1:])
             self.read(self._aliases[called] + "".join(quoted), noted)
-        elif f"{called}()" in self._variables:
+        elif function_output(called) in self._variables:
             self._variables.add_arguments(command)
-            self._add(noted.outputs, use_of(f"{called}()"))
-            self._add((f"{called}()<",), use_of(noted.reads))
+            self._add(noted.outputs, use_of(function_output(called)))
+            self._add((function_input(called),), use_of(noted.reads))
         elif name in _EFFECTS:
             _EFFECTS[name](self, command, noted)
-        elif name not in SILENT and next(started_by(command), None) is None:
+        elif name not in PRINT_NOTHING and next(started_by(command), None) is None:
             self._pass_on(command, noted)
         # What was written into a file in the same text is a text for a shell, too.
         script = called if "/" in called else script_of(command)
-        content = noted.reads if script == READ else _content(script, noted)
-        if script not in ("", READ, called):
+        content = noted.reads if script == STANDARD_INPUT else _content_of(script, noted)
+        if script not in ("", STANDARD_INPUT, called):
             self.found.append(Command([script], noted.folder))
-        if script == READ or (script and content in self._variables):
+        if script == STANDARD_INPUT or (script and content in self._variables):
             self._waiting.append(noted.starts(["eval", use_of(content)]))
 
     # What programs mean for variables, pipelines and files.
@@ -213,11 +215,11 @@ class _Reader:
         for file in words[1:2]:
             if not file.isdigit() and file != "-":
                 self.found.append(Command(words, noted.folder))
-                self._add((_content(file, noted),), use_of("".join(noted.outputs[:1])))
+                self._add((_content_of(file, noted),), use_of("".join(noted.outputs[:1])))
 
     def _read_file(self, words: list[str], noted: CommandInText) -> None:
         for file in words[1:2]:  # which `$(<FILE)` prints
-            self._add((noted.reads, *noted.outputs), use_of(_content(file, noted)))
+            self._add((noted.reads, *noted.outputs), use_of(_content_of(file, noted)))
 
     def _set_each(self, words: list[str], noted: CommandInText) -> None:
         for word in words[2:]:
@@ -231,7 +233,7 @@ class _Reader:
 
     def _await_text(self, command: list[str], noted: CommandInText) -> None:
         """Let `read` or `mapfile` set its variables once it is known what it reads."""
-        self._waiting.append(noted.starts([f"<{command[0]}", *command[1:], use_of(noted.reads)]))
+        self._waiting.append(noted.starts([_once_known(command[0]), *command[1:], use_of(noted.reads)]))
 
     def _set_read(self, words: list[str], noted: CommandInText) -> None:
         """Set the variables of `read` or `mapfile`: behind its options and names stands the text that it reads."""
@@ -240,7 +242,7 @@ class _Reader:
         marks = self._variables.between_fields()
         is_known = UNKNOWN not in words[-1] and "-d" not in words
         is_list = any(re.match(r"-\w*a$", word) for word in words)
-        for name in names if words[0] != "<read" else ():
+        for name in names if words[0] != _once_known("read") else ():
             self._variables.add_list(name, lines)
         for line in lines:
             if is_list:
@@ -270,7 +272,7 @@ class _Reader:
             self._add(kept, text)
 
     def _print_files(self, command: list[str], noted: CommandInText) -> None:
-        for name in [_content(file, noted) for file in command[1:]] or [noted.reads]:
+        for name in [_content_of(file, noted) for file in command[1:]] or [noted.reads]:
             self._add(noted.outputs, use_of(name))
 
     def _print_names(self, command: list[str], noted: CommandInText) -> None:
@@ -285,33 +287,38 @@ class _Reader:
             self._add(noted.outputs, text)
 
     def _copy(self, command: list[str], noted: CommandInText) -> None:
-        files = [_content(file, noted) for file in command[1:]]
+        files = [_content_of(file, noted) for file in command[1:]]
         self._add((*noted.outputs, *files), use_of(noted.reads))
 
 
-def _content(file: str, noted: CommandInText) -> str:
-    """Return the variable that keeps what is written into a file."""
-    return f"<{os.path.normpath(path_in(noted.folder, file))}"
+def _content_of(file: str, noted: CommandInText) -> str:
+    """Return the variable that keeps what is written into a file, as a command names it."""
+    return file_content(path_in(noted.folder, file))
 
 
-_Effect = Callable[[_Reader, list[str], CommandInText], None]
+def _once_known(program: str) -> str:
+    """Return what stands for a program that sets variables, once it is known what it reads."""
+    return f"<{program}"
+
+
+_Effect = Callable[[_TextReader, list[str], CommandInText], None]
 _EFFECTS: dict[str, _Effect] = {
-    **dict.fromkeys(READING, _Reader._await_text),
-    "set": _Reader._set_arguments,
-    "shift": _Reader._shift,
-    "xargs": _Reader._apply,
-    "parallel": _Reader._apply,
-    "echo": _Reader._print,
-    "printf": _Reader._print,
-    "cat": _Reader._print_files,
-    **dict.fromkeys(NAMING, _Reader._print_names),
-    "tee": _Reader._copy,
+    **dict.fromkeys(SET_FROM_INPUT, _TextReader._await_text),
+    "set": _TextReader._set_arguments,
+    "shift": _TextReader._shift,
+    "xargs": _TextReader._apply,
+    "parallel": _TextReader._apply,
+    "echo": _TextReader._print,
+    "printf": _TextReader._print,
+    "cat": _TextReader._print_files,
+    **dict.fromkeys(FIND_FILES, _TextReader._print_names),
+    "tee": _TextReader._copy,
 }
 """Programs that pass a text on, or give a variable its value."""
 _OWN_EFFECTS: dict[str, _Effect] = {
-    **{f"<{name}": _Reader._set_read for name in READING},
-    READS_FILE: _Reader._read_file,
-    WRITES_FILE: _Reader._write_file,
-    SETS_EACH: _Reader._set_each,
+    **{_once_known(name): _TextReader._set_read for name in SET_FROM_INPUT},
+    READS_FILE: _TextReader._read_file,
+    WRITES_FILE: _TextReader._write_file,
+    SETS_EACH: _TextReader._set_each,
 }
 """The same of commands that no text has."""
