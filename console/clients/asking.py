@@ -14,6 +14,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.client import Client
 from team_console.console.clients.event import Event, EventName, Wish, specific_reply
@@ -31,7 +32,7 @@ from team_console.console.clients.session_files import (
     number_of,
     passed_file,
 )
-from team_console.console.clients.transcript import why_of
+from team_console.console.clients.transcript import extract_for_request
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -268,7 +269,9 @@ def ask_human(session: ClientSession) -> None:
     seconds = max(1.0, min(limit, event.patience or limit, 10 * 366 * 86_400.0) - _MARGIN)
     asker = new_name()
     with undisturbed(), session.team.announce(Presence.ASKER, asker) as announced:
-        receipt = _open(session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds))
+        receipt = _open_request(
+            session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds)
+        )
         if receipt is None or receipt.request_id is None:
             return
         about = {"request_id": receipt.request_id, "thread": event.thread, "call": session.call.text("tool_use_id")}
@@ -279,12 +282,12 @@ def ask_human(session: ClientSession) -> None:
         dialog = Dialog(session.client, event.session) if has_dialog else None
         try:
             decided = wait_for_verdict(session, receipt, seconds=seconds, needs_human=needs_human, dialog=dialog)
-            _finish(session, receipt.messages[0], receipt.request_id, decided)
+            _reply_with_verdict(session, receipt.messages[0], receipt.request_id, decided)
         finally:
             session.files.remove(ASKED + asker)
 
 
-def _finish(session: ClientSession, question: Message, request_id: str, decided: RequestRow | str) -> None:
+def _reply_with_verdict(session: ClientSession, question: Message, request_id: str, decided: RequestRow | str) -> None:
     """Say what was decided on the question as it was written; without a verdict the request ends as what it was."""
     if isinstance(decided, str):
         is_ended = end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
@@ -320,10 +323,10 @@ def origin_facts(session: ClientSession) -> dict[str, Any]:
     event = session.event
     session.files.write(RECORDED, {})
     facts = {"session": event.session, "client": event.client, "directory": event.directory}
-    return {**facts, "why": why_of(event, session.client.take_row)}
+    return {**facts, "why": extract_for_request(event, session.client.take_row)}
 
 
-def _open(session: ClientSession, asker: str | None, expires: datetime) -> Receipt | None:
+def _open_request(session: ClientSession, asker: str | None, expires: datetime) -> Receipt | None:
     """Open the request in the client's own shape."""
     event, caller = session.event, session.caller()
     # guard: shown-only-as-it-is-called
@@ -331,10 +334,10 @@ def _open(session: ClientSession, asker: str | None, expires: datetime) -> Recei
         raise TeamError(Code.INVALID_FIELD, "what the tool is called with is no object", "Update team-console.")
     origin = {**origin_facts(session), "expires": expires, "asker": asker}
     if event.wish is Wish.PLAN:
-        further, modes = _without(event.input, "plan"), session.client.plan_modes
+        further, modes = _input_without(event.input, "plan"), session.client.plan_modes
         return submit_plan(caller, content=text_in(event.input, "plan"), modes=modes, further=further, **origin)
     if event.wish is Wish.QUESTION:
-        further = _without(event.input, "questions")
+        further = _input_without(event.input, "questions")
         return ask_question(caller, questions=event.input["questions"], further=further, **origin)
     places = session.team.places()
     try:  # which of group and others can read the files of the store; both, where it has none here
@@ -354,7 +357,7 @@ def _open(session: ClientSession, asker: str | None, expires: datetime) -> Recei
     )
 
 
-def _without(given: Mapping[str, Any], told: str) -> dict[str, Any]:
+def _input_without(given: Mapping[str, Any], told: str) -> dict[str, Any]:
     """Return what a tool is called with beside what is told as what it is."""
     return {key: value for key, value in given.items() if key != told}
 
@@ -425,11 +428,13 @@ def end_requests(session: ClientSession) -> None:
     if session.event.name in _TURN_OVER:
         while session.files.take(PASSED):
             pass
-    for request_id, question in _decided(session, questions, {asked["request_id"]: asked for asked in known.values()}):
+    for request_id, question in _requests_decided(
+        session, questions, {asked["request_id"]: asked for asked in known.values()}
+    ):
         end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)
 
 
-def _decided(
+def _requests_decided(
     session: ClientSession, questions: Mapping[str, Message], known: Mapping[str, Mapping[str, object]]
 ) -> Iterator[tuple[str, Message]]:
     """Yield the requests that this event shows as decided; of equal ones that one tool call decides, the first.
@@ -520,7 +525,7 @@ def offer_denied(session: ClientSession) -> None:
     if receipt.request_id is None or not human_present(session.team):
         return
     decided = wait_for_verdict(session, receipt, seconds=_DENIED_WAIT, needs_human=True)
-    if isinstance(decided, str) or decided.verdict is None or not _allowed(session, receipt.request_id):
+    if isinstance(decided, str) or decided.verdict is None or not _allowed_call(session, receipt.request_id):
         return
     keep_allowed(session, [decided.verdict])
     if session.say(specific_reply(event, retry=True)):
@@ -550,7 +555,11 @@ def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
     """Leave a hint of what these messages allow once, for when the agent tries it again."""
     for message in messages:
         request_id = parse_message(message).request_id
-        if request_id and parse_message(message).answers is RequestKind.PERMISSION and _allowed(session, request_id):
+        if (
+            request_id
+            and parse_message(message).answers is RequestKind.PERMISSION
+            and _allowed_call(session, request_id)
+        ):
             session.files.write(f"{ALLOWED}{number_of(request_id):08x}", {"request_id": request_id})
             member_files(session.call).remove(QUIET)
 
@@ -563,14 +572,13 @@ def allow_once(session: ClientSession) -> bool:
     event = session.event
     for name in session.files.names(ALLOWED):
         request_id = str((session.files.read(name) or {}).get("request_id", ""))
-        allowed = _allowed(session, request_id)
-        call, instead, ends = allowed or ("", None, None)
+        allowed = _allowed_call(session, request_id)
         # guard: offer-ends
-        if allowed is None or (ends is not None and session.team.clock() >= ends):
+        if allowed is None or (allowed.ends_at is not None and session.team.clock() >= allowed.ends_at):
             session.files.remove(name)
-        elif call == _name_of(event.tool, event.input, event.directory):
+        elif allowed.key == _key_of_call(event.tool, event.input, event.directory):
             session.files.remove(name)
-            reply = session.client.allow_reply(event, instead)
+            reply = session.client.allow_reply(event, allowed.edited_input)
             # guard: allowed-once
             if reply is not None and use_up_permission(
                 session.caller(session.me),
@@ -585,13 +593,25 @@ def allow_once(session: ClientSession) -> bool:
 
 def is_denied_before(session: ClientSession, request_id: str) -> bool:
     """Return whether this is a call that the client had denied by itself, which a yes lets the agent try once more."""
-    return _allowed(session, request_id) is not None
+    return _allowed_call(session, request_id) is not None
 
 
-def _allowed(session: ClientSession, request_id: str) -> tuple[str, Mapping[str, Any] | None, datetime | None] | None:
-    """Return the verdict by which the human allowed this call once, as the store judges it; None without a valid one.
+class AllowedCall(Struct, frozen=True):
+    """A call that the human allowed once.
 
-    The name of the call, the input to go on with where that was edited, and when the offer ends.
+    Attributes:
+        key: Tells it from every other (`_key_of_call`).
+        edited_input: What it goes on with; None where nothing was edited.
+        ends_at: When the offer ends; None for never.
+    """
+
+    key: str
+    edited_input: Mapping[str, Any] | None
+    ends_at: datetime | None
+
+
+def _allowed_call(session: ClientSession, request_id: str) -> AllowedCall | None:
+    """Return the call that the human allowed once, as the store judges the verdict; None without a valid one.
 
     Raises:
         TeamError: `STORE_UNREADABLE`; then the client's own rules go on.
@@ -610,10 +630,13 @@ def _allowed(session: ClientSession, request_id: str) -> tuple[str, Mapping[str,
     if trust_in(session.team, [verdict]).mark(verdict):
         return None
     asked = permission_of(question.payload)
-    call = _name_of(asked.tool, asked.input, origin_of(question.payload).directory)
-    return call, sent_back(question, verdict.payload).input, row.expires_at
+    key = _key_of_call(asked.tool, asked.input, origin_of(question.payload).directory)
+    return AllowedCall(key, sent_back(question, verdict.payload).input, row.expires_at)
 
 
-def _name_of(tool: str, given: Mapping[str, Any], directory: str) -> str:
-    """Tells one call from every other, also where Python holds two for equal, as 1 and true: a yes rests on it."""
+def _key_of_call(tool: str, given: Mapping[str, Any], directory: str) -> str:
+    """Return what tells one call from every other, also where Python holds two for equal, as 1 and true.
+
+    A yes rests on it.
+    """
     return json.dumps([tool, dict(given), directory], sort_keys=True)

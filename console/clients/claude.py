@@ -24,18 +24,15 @@ from team_console.console.clients.json_editing import (
 from team_console.console.clients.place import EMPTY_JSON, Joining, Place, json_place, own_file
 from team_console.console.clients.quick import teammate_of
 from team_console.console.clients.rules import native_rules
-from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, agent_prefix, names, number_of
+from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, agent_prefix, name_files, number_of
 from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line
 from team_console.console.clients.transcript import (
-    Said,
+    TranscriptExtract,
     TranscriptRow,
-    blocks,
     clean,
-    end_words,
-    say,
-    take_call,
-    texts,
-    typed,
+    items_of,
+    texts_of,
+    typed_text,
 )
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.home import home, state_folder
@@ -111,7 +108,7 @@ class Claude(Client):
         """Return the user's settings, which it reads while it runs, too; the hooks there start no process for a session
         that was left out.
         """
-        mark = f"{shlex.quote(names().folder)}/{LEFT_OUT}"
+        mark = f"{shlex.quote(name_files().folder)}/{LEFT_OUT}"
         ours = [*_LINES.entries(joining.command, condition=f'[ -e {mark}"$CLAUDE_CODE_SESSION_ID" ] || ')]
         return [json_place(claude_home() / _HOOKS["user"], claude_home(), EACH, ours)]
 
@@ -186,30 +183,30 @@ class Claude(Client):
         """Return its record of a session, whose name was given by the user or made up."""
         return next((one for one in self.sessions() if one.session == session), None)
 
-    def take_row(self, said: Said, row: TranscriptRow) -> None:
+    def take_row(self, extract: TranscriptExtract, row: TranscriptRow) -> None:
         """Take a row, of which there is one for each block of a message, all with the id of the message."""
         if row.type == "last-prompt" and isinstance(row.lastPrompt, str):
-            said.prompt = said.prompt or clean(row.lastPrompt)
+            extract.prompt = extract.prompt or clean(row.lastPrompt)
         message = row.message
         if not isinstance(message, Mapping) or row.isMeta or row.isCompactSummary:
             return
-        if row.isSidechain and not said.asked.thread:  # a subagent's work in the file of the session itself
+        if row.isSidechain and not extract.asked.thread:  # a subagent's work in the file of the session itself
             return
         content = message.get("content")
-        words = [content] if isinstance(content, str) else texts(content, "text")
+        words = [content] if isinstance(content, str) else texts_of(content, "text")
         if row.type == "user":
-            end_words(said)
-            for item in blocks(content, "tool_result"):
-                said.results.setdefault(text_in(item, "tool_use_id"), _result(item))
+            extract.end_words()
+            for item in items_of(content, "tool_result"):
+                extract.results.setdefault(text_in(item, "tool_use_id"), _result(item))
             is_typed = isinstance(row.origin, Mapping) and row.origin.get("kind") == "human"
             is_handed_in = row.promptSource in ("typed", "sdk")  # by the keyboard, or by a program
-            said.user = said.user or typed("\n".join(filter(None, words)), is_typed, is_handed_in)
+            extract.user = extract.user or typed_text("\n".join(filter(None, words)), is_typed, is_handed_in)
         elif row.type == "assistant":
-            if said.agent and message.get("id") != said.agent_id:
-                said.is_agent_whole = True
-            for item in reversed(blocks(content, "tool_use")):
-                take_call(said, text_in(item, "name"), mapping(item, "input"), text_in(item, "id"))
-            say(said, words, message.get("id"))
+            if extract.agent and message.get("id") != extract.agent_id:
+                extract.is_agent_whole = True
+            for item in reversed(items_of(content, "tool_use")):
+                extract.add_call(text_in(item, "name"), mapping(item, "input"), text_in(item, "id"))
+            extract.add_words(words, message.get("id"))
 
     def approval(self, event: Event, decided: SentBack) -> Reply | None:
         """Return the yes to what is asked for; a plan or question comes back with its input, a bare yes is ignored."""
@@ -238,7 +235,7 @@ def _old_rules(settings: Settings) -> Notes:
 
 def _result(item: Mapping[str, Any]) -> str:
     content = item.get("content")
-    text = content if isinstance(content, str) else "".join(texts(content, "text"))
+    text = content if isinstance(content, str) else "".join(texts_of(content, "text"))
     if item.get("is_error") is not True:
         return "ok"
     match = EXIT.search(text[:40])

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
 from team_console.console.clients.place import Joining, Place
-from team_console.console.clients.transcript import Said, TranscriptRow
+from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow
 from team_console.store.model.errors import Problem
 from team_console.store.protocol.parsing import mapping, mappings, text_in
 from team_console.store.protocol.sent_back import SentBack
@@ -186,7 +186,7 @@ class Client(Program):
         return None
 
     @abstractmethod
-    def take_row(self, said: Said, row: TranscriptRow) -> None:
+    def take_row(self, extract: TranscriptExtract, row: TranscriptRow) -> None:
         """Take one row of a transcript, while rows are read from the newest to the oldest."""
 
     def permission_reply(self, event: Event, decided: SentBack) -> Reply | None:
@@ -211,7 +211,7 @@ class Client(Program):
 
     def allow_reply(self, event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
         """Let a tool be used without asking, with another input where the human changed it; None where that cannot be
-        said.
+        extract.
         """
         changed: Reply = {} if instead is None else {"updatedInput": dict(instead)}
         why = "allowed once by the human"

@@ -25,13 +25,10 @@ from team_console.console.clients.settings_part import SERVER, HookLines, refuse
 from team_console.console.clients.transcript import (
     MOST_READ,
     NOT_TYPED,
-    Said,
+    TranscriptExtract,
     TranscriptRow,
-    end_words,
-    say,
-    take_call,
-    texts,
-    typed,
+    texts_of,
+    typed_text,
 )
 from team_console.store.model.home import home
 from team_console.store.protocol.parsing import mapping, text_in
@@ -78,11 +75,14 @@ class Codex(Client, TakesPrompts):
     def places(self, scope: str, joining: Joining) -> list[Place]:
         """Return the file of its hooks, and that of its servers."""
         folder, inner = (codex_home(), "") if scope == "user" else (joining.project, ".codex/")
-        return [_hooks(folder, f"{inner}hooks.json", joining), _servers_place(folder, f"{inner}config.toml", joining)]
+        return [
+            _hooks_place(folder, f"{inner}hooks.json", joining),
+            _servers_place(folder, f"{inner}config.toml", joining),
+        ]
 
     def every_session(self, joining: Joining) -> list[Place]:
         """Return the user's hooks."""
-        return [_hooks(codex_home(), "hooks.json", joining)]
+        return [_hooks_place(codex_home(), "hooks.json", joining)]
 
     def words(self, scope: str, joining: Joining) -> Sequence[str]:
         """Return what the user should know."""
@@ -113,27 +113,27 @@ class Codex(Client, TakesPrompts):
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return False
 
-    def take_row(self, said: Said, row: TranscriptRow) -> None:
+    def take_row(self, extract: TranscriptExtract, row: TranscriptRow) -> None:
         """Take an item of the conversation; what the model calls, and what came out, share a `call_id`."""
         item = row.payload
         if row.type != "response_item" or not isinstance(item, Mapping):
             return
         kind, call = text_in(item, "type"), text_in(item, "call_id")
         if kind.endswith("call_output"):
-            said.results.setdefault(call, _output(item.get("output")))
+            extract.results.setdefault(call, _outcome_of_call(item.get("output")))
         elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
             # It names its shell in other ways than its hook does, and runs one call at a time: the newest is the one.
-            take_call(said, text_in(item, "name") or "shell", _arguments(item), call, is_newest=True)
+            extract.add_call(text_in(item, "name") or "shell", _arguments(item), call, is_newest=True)
         elif kind == "message" and item.get("role") == "assistant":
-            say(said, texts(item.get("content"), "output_text"), None)
-            end_words(said)
+            extract.add_words(texts_of(item.get("content"), "output_text"), None)
+            extract.end_words()
         elif kind == "message" and item.get("role") == "user":
-            end_words(said)
+            extract.end_words()
             kinds = mapping(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
             is_typed = isinstance(kinds, list) and set(map(str, kinds)) == {"user.text"}
-            words = texts(item.get("content"), "input_text")
+            words = texts_of(item.get("content"), "input_text")
             words = words if is_typed else [text for text in words if not NOT_TYPED.match(text)]
-            said.user = said.user or typed("\n".join(words), is_typed)
+            extract.user = extract.user or typed_text("\n".join(words), is_typed)
 
     def approval(self, event: Event, decided: SentBack) -> Reply | None:
         """Return the yes to what is asked for; None for one that it has no words for."""
@@ -182,7 +182,7 @@ def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**given, "command": command} if isinstance(command, str) else given
 
 
-def _output(value: object) -> str:
+def _outcome_of_call(value: object) -> str:
     if not isinstance(value, str):
         return "failed" if isinstance(value, Mapping) and value.get("success") is False else "ok"
     match = EXIT.search(value[:400].partition("Output:")[0]) or _EXIT_FIELD.search(value[-400:])
@@ -194,7 +194,7 @@ def codex_home() -> Path:
     return Path(os.environ.get("CODEX_HOME") or home() / ".codex")
 
 
-def _hooks(folder: Path, name: str, joining: Joining) -> Place:
+def _hooks_place(folder: Path, name: str, joining: Joining) -> Place:
     return json_place(folder / name, folder, joining.name, [*_LINES.entries(joining.command)])
 
 
@@ -219,10 +219,10 @@ def _servers_place(folder: Path, name: str, joining: Joining) -> Place:
             return others, []
         if SERVER in _servers(others):
             raise NotEditable(f"it has a server {SERVER} already, which a hand put there")
-        after = with_block(others, _server(joining))
+        after = with_block(others, _server_lines(joining))
         # A table of servers within braces takes none at the end.
-        _parsed(after, "it has its servers in a form to which none can be added at the end")
-        return after if _parsed(text, "it is not TOML") != _parsed(after, "") else text, []
+        _parse_toml(after, "it has its servers in a form to which none can be added at the end")
+        return after if _parse_toml(text, "it is not TOML") != _parse_toml(after, "") else text, []
 
     return Place(folder / name, folder, edit, is_optional=True)
 
@@ -243,11 +243,11 @@ def _without_server(text: str) -> str:
 
 
 def _servers(text: str) -> dict[str, Any]:
-    servers = _parsed(text, "it is not TOML").get("mcp_servers")
+    servers = _parse_toml(text, "it is not TOML").get("mcp_servers")
     return servers if isinstance(servers, dict) else {}
 
 
-def _server(joining: Joining) -> str:
+def _server_lines(joining: Joining) -> str:
     """Strings of JSON are strings of TOML."""
     server = joining.server
     environment = ", ".join(f"{key} = {json.dumps(value)}" for key, value in server["env"].items())
@@ -261,7 +261,7 @@ def _server(joining: Joining) -> str:
     return "\n".join(lines)
 
 
-def _parsed(text: str, trouble: str) -> dict[str, Any]:
+def _parse_toml(text: str, trouble: str) -> dict[str, Any]:
     """Return the values of a TOML text.
 
     Raises:

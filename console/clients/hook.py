@@ -21,7 +21,7 @@ from team_console.console.clients.instructions import command_of, instructions_f
 from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.mail import acknowledge_handed, hand_mail, is_nudge, wait_beside, wait_for_mail
 from team_console.console.clients.session import ClientSession
-from team_console.console.clients.session_files import TURN, SessionFiles, names, number_of, sweep
+from team_console.console.clients.session_files import TURN, SessionFiles, name_files, number_of, sweep
 from team_console.store.backends.session_notes import sweep_notes
 from team_console.store.model.safe import counted
 from team_console.store.protocol.membership import Doing
@@ -57,11 +57,11 @@ _WAITED_FROM = frozenset({EventName.SESSION_START, EventName.PROMPT, EventName.S
 """Events from which on somebody waits for mail beside the session."""
 
 
-def _started(session: ClientSession) -> None:
+def _on_session_start(session: ClientSession) -> None:
     """Tell the model what it must know, and note that its session began; a compaction is no new session."""
     sweep()
     sweep_notes(session.team.places().get("presence", ""))
-    _settle(session)
+    _record_consequences(session)
     if session.call.data.get("source") != "compact":
         session.note(Doing.STARTED)
     lines = [instructions_for(session.team, session.me, by_itself=True)]
@@ -78,19 +78,19 @@ def _started(session: ClientSession) -> None:
     session.remember()
 
 
-def _prompted(session: ClientSession) -> None:
+def _on_prompt(session: ClientSession) -> None:
     """Note that the agent works; hand it its mail where the prompt is our own hint that mail has come."""
     is_first = session.files.read(TURN) is None
     session.files.write(TURN, {"blocks": 0})
-    _settle(session)
+    _record_consequences(session)
     session.note(Doing.WORKING)
-    has_mail = is_nudge(session.call.text("prompt"), session.name) and _add_mail(session)
+    has_mail = is_nudge(session.call.text("prompt"), session.name) and _hand_mail_in_reply(session)
     if is_first and not has_mail:
         session.say(_with_title(session, {}))
     session.remember()
 
 
-def _add_mail(session: ClientSession, *, urgent: bool = False) -> bool:
+def _hand_mail_in_reply(session: ClientSession, *, urgent: bool = False) -> bool:
     """Let the model read its mail with what comes next."""
     event = session.event
     return hand_mail(session, lambda words: session.say(specific_reply(event, additionalContext=words)), urgent=urgent)
@@ -104,7 +104,7 @@ def _with_title(session: ClientSession, reply: Reply) -> Reply | None:
     return reply or None
 
 
-def _before_tool(session: ClientSession) -> None:
+def _on_tool_call(session: ClientSession) -> None:
     """Let a call pass that was allowed once; ask for one that the team wants to be asked for."""
     if allow_once(session):
         return
@@ -115,54 +115,54 @@ def _before_tool(session: ClientSession) -> None:
         ask_before(session)
 
 
-def _used_tool(session: ClientSession) -> None:
+def _on_tool_result(session: ClientSession) -> None:
     """Hand over urgent mail: it does not wait for the end of the turn."""
-    _settle(session)
+    _record_consequences(session)
     session.meet_teammate()
-    _add_mail(session, urgent=True)
+    _hand_mail_in_reply(session, urgent=True)
     session.remember()
 
 
-def _stopped(session: ClientSession) -> None:
+def _on_stop(session: ClientSession) -> None:
     """Keep the turn going while mail waits, as often as the client allows; else record that the agent rests."""
-    _settle(session)
+    _record_consequences(session)
     known = session.files.read(TURN) or {}
     blocks = known.get("blocks", 0) if session.event.keeps_going else 0
-    if blocks < MOST_BLOCKS and _keep_going_for_mail(session):
+    if blocks < MOST_BLOCKS and _keep_going_with_mail(session):
         session.files.write(TURN, {"blocks": blocks + 1})
     else:
         session.note(Doing.IDLE, last_words=session.event.last_words)
     session.remember()
 
 
-def _interrupted(session: ClientSession) -> None:
+def _on_interrupt(session: ClientSession) -> None:
     """Record that the agent rests, since the user broke its turn off; mail comes by the waiting process."""
-    _settle(session)
+    _record_consequences(session)
     if not session.event.thread:
         session.note(Doing.IDLE)
     session.remember()
 
 
-def _keep_going_for_mail(session: ClientSession) -> bool:
-    return hand_mail(session, lambda words: session.say(_keep_going(words)))
+def _keep_going_with_mail(session: ClientSession) -> bool:
+    return hand_mail(session, lambda words: session.say(_keep_going_reply(words)))
 
 
-def _keep_going(words: str) -> Reply:
+def _keep_going_reply(words: str) -> Reply:
     """Keep the turn from ending: the model goes on with these words."""
     return {"decision": "block", "reason": words}
 
 
-def _ended(session: ClientSession) -> None:
+def _on_session_end(session: ClientSession) -> None:
     """Record that the agent is gone, and end what it asked; mail that it did not show to have read stays."""
     end_requests(session)
     record_refused(session)
     session.note(Doing.ENDED, wait=HURRY)
     session.files.forget()
     if session.call.has_own_name:
-        names().remove(session.event.session)  # another may have the name
+        name_files().remove(session.event.session)  # another may have the name
 
 
-def _config_changed(session: ClientSession) -> None:
+def _on_config_change(session: ClientSession) -> None:
     """Keep hooks and rules in force where a file of a join loses them, and tell the human."""
     from team_console.console.clients.join import is_unhooked  # 20 ms, and hardly ever
     from team_console.console.clients.place import receipt_of
@@ -173,58 +173,58 @@ def _config_changed(session: ClientSession) -> None:
     if known is None or not is_unhooked(known):
         return
     words = f"{path} was changed: our part is gone, by which {session.me} asks {session.config.lead}"
-    session.say(_keep_going(f"{words}. Only 'team-console leave' takes it out."))
+    session.say(_keep_going_reply(f"{words}. Only 'team-console leave' takes it out."))
     lead, once = session.config.lead, f"unhooked-{number_of([path, session.event.session]):08x}"
     content = f"{words}. This session goes on with what was there; others may not. Join again, or leave."
     send(session.caller(), to=lead, summary=words, content=content, priority="critical", message_id=once)
 
 
-def _teammate_started(session: ClientSession) -> None:
+def _on_subagent_start(session: ClientSession) -> None:
     if session.teammate is not None:
         session.note(Doing.WORKING)
 
 
-def _teammate_stopped(session: ClientSession) -> None:
+def _on_subagent_stop(session: ClientSession) -> None:
     """Hand a teammate its mail at the end of its turn, or record that it rests, or is gone, as its client says."""
-    _settle(session)
+    _record_consequences(session)
     if session.teammate is None:
         return
     gone = session.event.teammates_work is False
-    if gone or session.event.keeps_going or not _keep_going_for_mail(session):
+    if gone or session.event.keeps_going or not _keep_going_with_mail(session):
         session.note(Doing.ENDED if gone else Doing.IDLE, last_words=session.event.last_words)
     session.remember()
 
 
-def _teammate_idle(session: ClientSession) -> None:
-    _settle(session)
+def _on_teammate_idle(session: ClientSession) -> None:
+    _record_consequences(session)
     if session.teammate is not None:
         session.note(Doing.IDLE)
 
 
-def _permission_asked(session: ClientSession) -> None:
+def _on_permission_request(session: ClientSession) -> None:
     end_requests(session)
     ask_human(session)
 
 
 _HANDLERS: Mapping[str, Callable[[ClientSession], None]] = {
-    EventName.SESSION_START: _started,
-    EventName.SESSION_END: _ended,
-    EventName.PROMPT: _prompted,
-    EventName.BEFORE_TOOL: _before_tool,
-    EventName.AFTER_TOOL: _used_tool,
-    EventName.AFTER_FAILED_TOOL: _used_tool,
-    EventName.PERMISSION: _permission_asked,
+    EventName.SESSION_START: _on_session_start,
+    EventName.SESSION_END: _on_session_end,
+    EventName.PROMPT: _on_prompt,
+    EventName.BEFORE_TOOL: _on_tool_call,
+    EventName.AFTER_TOOL: _on_tool_result,
+    EventName.AFTER_FAILED_TOOL: _on_tool_result,
+    EventName.PERMISSION: _on_permission_request,
     EventName.DENIED: offer_denied,
-    EventName.STOP: _stopped,
-    EventName.INTERRUPT: _interrupted,
-    EventName.CONFIG_CHANGE: _config_changed,
-    EventName.SUBAGENT_START: _teammate_started,
-    EventName.SUBAGENT_STOP: _teammate_stopped,
-    EventName.TEAMMATE_IDLE: _teammate_idle,
+    EventName.STOP: _on_stop,
+    EventName.INTERRUPT: _on_interrupt,
+    EventName.CONFIG_CHANGE: _on_config_change,
+    EventName.SUBAGENT_START: _on_subagent_start,
+    EventName.SUBAGENT_STOP: _on_subagent_stop,
+    EventName.TEAMMATE_IDLE: _on_teammate_idle,
 }
 
 
-def _settle(session: ClientSession) -> None:
+def _record_consequences(session: ClientSession) -> None:
     """Record the consequences of this event: mail read, requests decided in the session, askers gone."""
     acknowledge_handed(session)
     end_requests(session)

@@ -28,7 +28,7 @@ from team_console.console.clients.place import (
     receipt_of,
     receipts,
 )
-from team_console.console.clients.session_files import EACH, LEFT_OUT, names
+from team_console.console.clients.session_files import EACH, LEFT_OUT, name_files
 from team_console.console.clients.settings_part import SERVER, call_in, hooks_of, members_in, quiet_condition
 from team_console.console.clients.table import PROGRAMS
 from team_console.store.backends.open import OWN_FOLDER
@@ -169,7 +169,7 @@ def join_all(caller: Caller, sessions: Sequence[Running], chosen: Collection[str
     if write:
         for one in sessions:
             if one.session not in chosen:
-                names().write(LEFT_OUT + one.session, {})
+                name_files().write(LEFT_OUT + one.session, {})
         write_steps(steps)
     notes = [f"{one.line}: {'joins' if one.session in chosen else 'is left out'}" for one in sessions]
     notes += [
@@ -209,7 +209,7 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
         for member in made if not left else ():
             forget_receipt(member_key(location, member))
         if name == EACH:
-            shutil.rmtree(names().folder, ignore_errors=True)
+            shutil.rmtree(name_files().folder, ignore_errors=True)
     if not (steps or removes):
         who = "no session has joined by --all" if name == EACH else f"{name} has not joined from here"
         notes.insert(0, f"{who}; nothing is to be taken out")

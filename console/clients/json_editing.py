@@ -12,7 +12,7 @@ from team_console.store.model.json_object import distinct
 
 Settings = dict[str, Any]
 Notes = list[list[str]]
-"""What a join made that was not there before: the ways to objects, lists and words in them, outer ones first."""
+"""What a join made that was not there before: the paths to objects, lists and words in them, outer ones first."""
 
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -52,11 +52,11 @@ class SettingsPart(Struct, frozen=True):
     """What is put into a JSON object.
 
     Attributes:
-        way: The keys that lead to the object or the list in which it stands.
+        path: The keys that lead to the object or the list in which it stands.
         key: Of a member of an object; None for an item of a list.
     """
 
-    way: Sequence[str]
+    path: Sequence[str]
     value: Any
     key: str | None = None
 
@@ -95,25 +95,25 @@ class JsonText:
         self._gap = " " if _GAP.search(text) else ""
         self._is_one_line = bool(self.value) and "\n" not in text.strip()
 
-    def at(self, way: Sequence[str | int]) -> Any:
-        """Find the value at the end of a way; None for none."""
-        return value_at(self.value, way)
+    def at(self, path: Sequence[str | int]) -> Any:
+        """Find the value at the end of a path; None for none."""
+        return value_at(self.value, path)
 
     def put(self, part: SettingsPart) -> Notes:
-        """Put in a part, with the objects and the list on its way that are missing.
+        """Put in a part, with the objects and the list on its path that are missing.
 
         Returns:
-            The ways to what was not there: objects, lists, and a word; nothing where the list has the part.
+            The paths to what was not there: objects, lists, and a word; nothing where the list has the part.
 
         Raises:
             NotEditable: Something of another kind is there.
         """
-        way, key, value = list(part.way), part.key, part.value
-        made = [[*way, value]] if isinstance(value, str) else []
-        while way and self.at(way) is None:
-            made.insert(0, way)
-            key, value, way = way[-1], [value] if key is None else {key: value}, way[:-1]
-        holder = self.at(way)
+        path, key, value = list(part.path), part.key, part.value
+        made = [[*path, value]] if isinstance(value, str) else []
+        while path and self.at(path) is None:
+            made.insert(0, path)
+            key, value, path = path[-1], [value] if key is None else {key: value}, path[:-1]
+        holder = self.at(path)
         if key is None and isinstance(holder, list):
             if value in holder:
                 return []
@@ -121,12 +121,12 @@ class JsonText:
         elif key is not None and isinstance(holder, dict) and key not in holder:
             holder[key] = value
         else:
-            raise NotEditable(f"{'.'.join(part.way)} is not {'a list' if part.key is None else 'an object'}")
-        self._insert(way, key, value)
+            raise NotEditable(f"{'.'.join(part.path)} is not {'a list' if part.key is None else 'an object'}")
+        self._insert(path, key, value)
         return made
 
-    def _insert(self, way: Sequence[str], key: str | None, value: Any) -> None:
-        at, parts, end = self._inside(way)
+    def _insert(self, path: Sequence[str], key: str | None, value: Any) -> None:
+        at, parts, end = self._inside(path)
         place, own = parts[0].start if parts else end, None
         line = self.text[self.text.rfind("\n", 0, place if parts else at) + 1 :]
         indentation = line[: _end(_INDENTATION, line, 0)]
@@ -149,14 +149,14 @@ class JsonText:
             words = f"{apart}{words}{self._newline}{indentation}"
         self.text = self.text[:place] + words + self.text[place:]
 
-    def cut(self, way: Sequence[str | int], key: str | int) -> None:
-        """Cut a member out of the object at the end of a way, or the item of this number out of the list there.
+    def cut(self, path: Sequence[str | int], key: str | int) -> None:
+        """Cut a member out of the object at the end of a path, or the item of this number out of the list there.
 
         Args:
-            way: Keys, and numbers of items.
+            path: Keys, and numbers of items.
         """
-        del self.at(way)[key]
-        at, parts, end = self._inside(way)
+        del self.at(path)[key]
+        at, parts, end = self._inside(path)
         number = key if isinstance(key, int) else next(at for at, part in enumerate(parts) if part.key == key)
         start, end_of_cut, between = parts[number].start, parts[number].end, ""
         if number + 1 < len(parts):
@@ -168,19 +168,19 @@ class JsonText:
             start, end_of_cut = at, end
         self.text = self.text[:start] + between + self.text[end_of_cut:]
 
-    def _inside(self, way: Sequence[str | int]) -> tuple[int, list[_Span], int]:
+    def _inside(self, path: Sequence[str | int]) -> tuple[int, list[_Span], int]:
         """Return where an object or a list begins behind its bracket, its parts, and where the other bracket is."""
         at, parts, end = _parts(self.text, self.text.index("{"))
-        for step in way:
+        for step in path:
             part = parts[step] if isinstance(step, int) else next(part for part in parts if part.key == step)
             at, parts, end = _parts(self.text, part.value)
         return at, parts, end
 
 
-def value_at(settings: Settings, way: Sequence[str | int]) -> Any:
-    """Find the value at the end of a way; None for none."""
+def value_at(settings: Settings, path: Sequence[str | int]) -> Any:
+    """Find the value at the end of a path; None for none."""
     value: Any = settings
-    for step in way:
+    for step in path:
         if isinstance(step, int):
             value = value[step] if isinstance(value, list) and step < len(value) else None
         else:

@@ -13,7 +13,7 @@ from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.place import Joining, Place, json_place
 from team_console.console.clients.session_files import EXIT
 from team_console.console.clients.settings_part import HookLines
-from team_console.console.clients.transcript import Said, TranscriptRow, clean, end_words, say, take_call, typed
+from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow, clean, typed_text
 from team_console.store.model.home import home
 from team_console.store.protocol.parsing import mapping, mappings, text_in
 from team_console.store.protocol.sent_back import SentBack
@@ -77,24 +77,24 @@ class Qwen(Client):
         event = super().event_of(data)
         return replace(event, tool=_TOOLS.get(event.tool, event.tool))
 
-    def take_row(self, said: Said, row: TranscriptRow) -> None:
+    def take_row(self, extract: TranscriptExtract, row: TranscriptRow) -> None:
         """Take a row, which is a whole message, or what came out of a tool."""
         parts = mappings(row.message, "parts") if isinstance(row.message, Mapping) else ()
         words = [text_in(part, "text") for part in parts if not part.get("thought")]
         if row.type == "tool_result":
             for part in parts:
                 answer = mapping(part, "functionResponse")
-                said.results.setdefault(text_in(answer, "id"), _result(mapping(answer, "response")))
+                extract.results.setdefault(text_in(answer, "id"), _result(mapping(answer, "response")))
         elif row.type == "assistant":
             for part in reversed(parts):
                 if call := mapping(part, "functionCall"):
                     tool = text_in(call, "name")
-                    take_call(said, _TOOLS.get(tool, tool), mapping(call, "args"), text_in(call, "id"))
-            say(said, words, None)
-            end_words(said)
+                    extract.add_call(_TOOLS.get(tool, tool), mapping(call, "args"), text_in(call, "id"))
+            extract.add_words(words, None)
+            extract.end_words()
         elif row.type == "user":
-            end_words(said)
-            said.user = said.user or typed(clean("\n".join(filter(None, words))), is_typed=True)
+            extract.end_words()
+            extract.user = extract.user or typed_text(clean("\n".join(filter(None, words))), is_typed=True)
 
     def approval(self, event: Event, decided: SentBack) -> Reply | None:
         """Return the yes to what is asked for; None for one that it has no words for."""

@@ -168,16 +168,16 @@ LEFT_OUT = "left-out-"
 """Begins the marks of sessions that do not join with the others."""
 
 
-def names() -> SessionFiles:
+def name_files() -> SessionFiles:
     """Return the folder with one file for each named session."""
     return SessionFiles(own_folder("named"))
 
 
 def name_of(session: str) -> str | None:
     """Return the name of a session, empty for one that was left out; None for one that has none yet."""
-    if not is_session_id(session) or names().names(LEFT_OUT + session):
+    if not is_session_id(session) or name_files().names(LEFT_OUT + session):
         return ""
-    known = names().read(session)
+    known = name_files().read(session)
     return None if known is None or "name" not in known else str(known["name"])
 
 

@@ -12,7 +12,7 @@ from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.join import has_joined, location_of, made_for_sessions
 from team_console.console.clients.place import JoinReceipt, keep_receipt
 from team_console.console.clients.quick import project_of
-from team_console.console.clients.session_files import LEFT_OUT, name_of, names
+from team_console.console.clients.session_files import LEFT_OUT, name_files, name_of
 from team_console.console.clients.table import client_of
 from team_console.store.backends.open import open_team
 from team_console.store.model.names import ALL, USER
@@ -32,7 +32,7 @@ def name_session(call: Invocation) -> str:
         OSError: Its name cannot be kept.
         TeamError: The store's own.
     """
-    folder = names().folder
+    folder = name_files().folder
     os.makedirs(folder, mode=0o700, exist_ok=True)
     with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # hooks of one session start at the same time
@@ -51,7 +51,7 @@ def _give_name(call: Invocation) -> str:
         try:
             config, location = team.config(), location_of(team)
             taken = {*config.agents, config.lead, USER, ALL} - made_for_sessions(location)
-            taken |= {one["name"] for _, one in names().all("") if one.get("team") == location}
+            taken |= {one["name"] for _, one in name_files().all("") if one.get("team") == location}
             base = re.sub(r"[^a-z0-9]+", "-", (title or os.path.basename(folder)).lower()).strip("-")[:_LONGEST]
             base = base or "session"
             wanted = (f"{base}-{number}" if number > 1 or not title else base for number in count(1))
@@ -62,7 +62,7 @@ def _give_name(call: Invocation) -> str:
         finally:
             team.close()
     if name:
-        names().write(call.session, {"name": name, "team": location})
+        name_files().write(call.session, {"name": name, "team": location})
     else:
-        names().write(LEFT_OUT + call.session, {})
+        name_files().write(LEFT_OUT + call.session, {})
     return name

@@ -160,7 +160,7 @@ _SOMEBODY = "somebody else"
 
 
 Earlier = Callable[[Settings], Notes]
-"""Settings -> the ways to what a join of an earlier version put there."""
+"""Settings -> the paths to what a join of an earlier version put there."""
 
 
 def nothing_earlier(settings: Settings) -> Notes:
@@ -186,8 +186,8 @@ def edit_settings(
         refuse_others(members_in(before) - {name})
     is_known = notes is not None
     if notes is None:  # nobody knows, so what nobody else would write
-        notes = [list(part.way[: number + 1]) for part in ours for number in range(len(part.way))]
-        notes += [[*part.way, part.value] for part in ours if isinstance(part.value, str)]
+        notes = [list(part.path[: number + 1]) for part in ours for number in range(len(part.path))]
+        notes += [[*part.path, part.value] for part in ours if isinstance(part.value, str)]
         notes += earlier(before)
     _take_out(document, name, notes, is_known=is_known)
     # What is put in comes first, so the first of it comes last.
@@ -227,12 +227,12 @@ def _take_out(document: JsonText, name: str, notes: Notes, *, is_known: bool) ->
             document.cut(["hooks", event, number, "hooks"], place)
     if server_member(document.at((SERVERS, SERVER))) == name:
         document.cut([SERVERS], SERVER)
-    for *way, last in reversed(notes):
-        holder = document.at(way)
+    for *path, last in reversed(notes):
+        holder = document.at(path)
         if isinstance(holder, list) and last in holder:
-            document.cut(way, holder.index(last))
+            document.cut(path, holder.index(last))
         elif isinstance(holder, dict) and holder.get(last) in ({}, []):
-            document.cut(way, last)
+            document.cut(path, last)
 
 
 def server_member(server: object) -> str | None:

@@ -47,8 +47,19 @@ class TranscriptRow(Struct):
     lastPrompt: Any = None
 
 
-class Said(Struct):
-    """What was found so far, while rows are read from the newest to the oldest."""
+class TranscriptExtract(Struct):
+    """What was found so far, while rows are read from the newest to the oldest.
+
+    Attributes:
+        asked: The event for which it is read.
+        user: What the user typed last.
+        prompt: The last prompt, where the client keeps it in a row of its own.
+        agent: What the agent said last, the newest words first.
+        agent_id: The client's own id of the message that these words are of.
+        results: Id of a call -> what came of it.
+        calls: What was called last, the newest first.
+        has_asked: Whether the call that is asked for was found.
+    """
 
     asked: Event
     user: str = ""
@@ -60,11 +71,37 @@ class Said(Struct):
     calls: list[dict[str, str]] = []
     has_asked: bool = False
 
+    def add_call(self, tool: str, given: Mapping[str, Any], call: str, *, is_newest: bool = False) -> None:
+        """Add what the model called.
 
-TakeRow = Callable[[Said, TranscriptRow], None]
+        Args:
+            call: The client's own id of it.
+            is_newest: Whether the newest without a result is the one that is asked for, however it is written.
+        """
+        state = self.results.get(call, "no result yet")
+        is_asked = is_newest or (tool == self.asked.tool and dict(given) == dict(self.asked.input))
+        if not self.has_asked and call not in self.results and is_asked:
+            self.has_asked = True
+        elif len(self.calls) < _MOST_CALLS:
+            subject = next((given[key] for key in SUBJECTS if isinstance(given.get(key), str) and given[key]), "")
+            self.calls.append({"tool": tool, "subject": clean(subject), "state": state})
+
+    def add_words(self, said: Sequence[str], message_id: object) -> None:
+        """Add words of the agent, of which a message may have several rows."""
+        words = [found for text in said if (found := clean(text))]
+        if words and not self.is_agent_whole:
+            self.agent += reversed(words)
+            self.agent_id = message_id
+
+    def end_words(self) -> None:
+        """Take no older words of the agent: what it said last is whole."""
+        self.is_agent_whole = bool(self.agent)
 
 
-def why_of(event: Event, take: TakeRow) -> dict[str, Any]:
+TakeRow = Callable[[TranscriptExtract, TranscriptRow], None]
+
+
+def extract_for_request(event: Event, take: TakeRow) -> dict[str, Any]:
     """Return the extract for a request as its payload keeps it: at most 16 KB, safe, without secrets that the checks
     know.
 
@@ -76,36 +113,38 @@ def why_of(event: Event, take: TakeRow) -> dict[str, Any]:
     if not event.transcript:
         return {"missing": "the client named no transcript"}
     try:
-        said = _read(event, take)
-        if not said.has_asked:
+        extract = _read(event, take)
+        if not extract.has_asked:
             time.sleep(_LATE)
-            said = _read(event, take)
+            extract = _read(event, take)
     except (OSError, ValueError) as error:
         return {"missing": f"its transcript cannot be read: {getattr(error, 'strerror', None) or 'it is no file'}"}
-    user = said.user or said.prompt
-    if not (user or said.agent or said.calls):
+    user = extract.user or extract.prompt
+    if not (user or extract.agent or extract.calls):
         return {"missing": "nothing in its transcript could be read"}
     why: dict[str, Any] = {}
     for most in (5_000, 2_500, 1_200):
-        calls = [{key: _cut(safe_line(value), most // 10) for key, value in call.items()} for call in said.calls[::-1]]
-        agent = _cut("\n\n".join(said.agent[::-1]), most, is_end=True)
+        calls = [
+            {key: _cut(safe_line(value), most // 10) for key, value in call.items()} for call in extract.calls[::-1]
+        ]
+        agent = _cut("\n\n".join(extract.agent[::-1]), most, is_end=True)
         why = {"user": _cut(user, most), "agent": agent, "calls": calls}
         if len(json.dumps(why, ensure_ascii=False).encode()) <= MOST_BYTES:
             break
     return why
 
 
-def _read(event: Event, take: TakeRow) -> Said:
-    said = Said(event)
+def _read(event: Event, take: TakeRow) -> TranscriptExtract:
+    extract = TranscriptExtract(event)
     for line in _lines(event.transcript):
         try:
             row = msgspec.json.decode(line, type=TranscriptRow)
         except (msgspec.MsgspecError, RecursionError, ValueError):
             continue  # a line that was cut, or is being written
-        take(said, row)
-        if said.user and said.is_agent_whole and said.has_asked and len(said.calls) >= _MOST_CALLS:
+        take(extract, row)
+        if extract.user and extract.is_agent_whole and extract.has_asked and len(extract.calls) >= _MOST_CALLS:
             break
-    return said
+    return extract
 
 
 def _lines(path: str) -> Iterator[bytes]:
@@ -128,47 +167,18 @@ def _lines(path: str) -> Iterator[bytes]:
             yield rest
 
 
-def blocks(content: object, kind: str) -> list[Mapping[str, Any]]:
+def items_of(content: object, kind: str) -> list[Mapping[str, Any]]:
     """Return the items of one kind in the content of a message."""
     items = content if isinstance(content, list) else ()
     return [item for item in items if isinstance(item, Mapping) and item.get("type") == kind]
 
 
-def texts(content: object, kind: str) -> list[str]:
+def texts_of(content: object, kind: str) -> list[str]:
     """Return the texts of the items of one kind."""
-    return [text_in(item, "text") for item in blocks(content, kind)]
+    return [text_in(item, "text") for item in items_of(content, kind)]
 
 
-def take_call(said: Said, tool: str, given: Mapping[str, Any], call: str, *, is_newest: bool = False) -> None:
-    """Take what the model called.
-
-    Args:
-        call: The client's own id of it.
-        is_newest: Whether the newest without a result is the one that is asked for, however it is written.
-    """
-    state = said.results.get(call, "no result yet")
-    is_asked = is_newest or (tool == said.asked.tool and dict(given) == dict(said.asked.input))
-    if not said.has_asked and call not in said.results and is_asked:
-        said.has_asked = True
-    elif len(said.calls) < _MOST_CALLS:
-        subject = next((given[key] for key in SUBJECTS if isinstance(given.get(key), str) and given[key]), "")
-        said.calls.append({"tool": tool, "subject": clean(subject), "state": state})
-
-
-def say(said: Said, said_texts: Sequence[str], message_id: object) -> None:
-    """Take words of the agent, of which a message may have several rows."""
-    words = [found for text in said_texts if (found := clean(text))]
-    if words and not said.is_agent_whole:
-        said.agent += reversed(words)
-        said.agent_id = message_id
-
-
-def end_words(said: Said) -> None:
-    """What the agent said last is whole."""
-    said.is_agent_whole = bool(said.agent)
-
-
-def typed(text: str, is_typed: bool, is_handed_in: bool = False) -> str:
+def typed_text(text: str, is_typed: bool, is_handed_in: bool = False) -> str:
     """Return the text that the user typed, a program handed in or a teammate was given; empty for text of the client's
     own.
     """

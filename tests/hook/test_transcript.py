@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from team_console.console.clients.table import CLIENTS
-from team_console.console.clients.transcript import MOST_READ, why_of
+from team_console.console.clients.transcript import MOST_READ, extract_for_request
 from team_console.store.protocol.client_requests import MOST_BYTES
 
 from tests.hook.recorded import ASKED, RECORDINGS, TRANSCRIPTS
@@ -70,7 +70,7 @@ def asks(path: str, client: str = "claude-code", **more: Any) -> dict[str, Any]:
     """The extract at a permission request of a client."""
     given = {"tool_name": "Bash", "tool_input": {"command": ASKED, "description": "what the test wants"}}
     event = {"hook_event_name": "PermissionRequest", **given, "transcript_path": path, "turn_id": "1", **more}
-    return why_of(CLIENTS[client].event_of(event), CLIENTS[client].take_row)
+    return extract_for_request(CLIENTS[client].event_of(event), CLIENTS[client].take_row)
 
 
 def told(why: Mapping[str, Any]) -> tuple[str, str, list[list[str]]]:
