@@ -104,7 +104,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
         self.query_one(RowList).action_page(by)
 
     @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
+    def _filter(self, event: Input.Changed) -> None:
         self._show(event.value)
 
     def _show(self, words: str) -> None:
@@ -116,7 +116,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
         rows.begin_at_top()
 
     @on(RowList.Moved)
-    def _say_whole(self) -> None:
+    def _describe_row(self) -> None:
         """Show the whole description of the key under the cursor, and why it cannot be used now."""
         row = self.query_one(RowList).cursor_row
         why = f"\nNot now: {row.why_not}." if row is not None and row.why_not else ""
@@ -124,7 +124,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
 
     @on(Input.Submitted)
     @on(RowList.Opened)
-    def _chosen(self) -> None:
+    def _choose(self) -> None:
         row = self.query_one(RowList).cursor_row
         if row is not None and row.action:
             self.dismiss(row.action)

@@ -120,7 +120,7 @@ def _origin_facts(message: Message) -> Iterator[Fact]:
     if origin.client or origin.session:
         session = f" · session {safe_line(origin.session, 100)}" if origin.session else ""
         yield Fact("client", ((safe_name(origin.client) or "not named", ""), (session, "muted")))
-    yield from _denied(message)
+    yield from _denied_fact(message)
     if modes := modes_of(message.payload):
         yield fact("modes", safe_line(" or ".join(modes), 300), "")
 
@@ -157,13 +157,13 @@ def _input_blocks(message: Message) -> tuple[Block, ...]:
     if proposal.diff:
         blocks.append(replace(diff_text(proposal.diff), is_asked=True))
     elif proposal.text:
-        blocks.append(Text(_exact(proposal.text), TextForm.CODE, is_asked=True))
+        blocks.append(Text(_exact_lines(proposal.text), TextForm.CODE, is_asked=True))
     elif proposal.kind in (ProposalKind.PAGE, ProposalKind.SEARCH):
-        blocks.append(Text(_exact(proposal.subject), TextForm.CODE))
+        blocks.append(Text(_exact_lines(proposal.subject), TextForm.CODE))
     if proposal.rest and proposal.kind is ProposalKind.OTHER:
         blocks.append(Text(structure(proposal.rest), TextForm.STRUCTURED))
     elif proposal.rest:
-        blocks += _further(proposal.rest)
+        blocks += _further_input(proposal.rest)
     elif proposal.kind is ProposalKind.OTHER:
         blocks.append(one_line("none", "muted"))
     return tuple(blocks)
@@ -185,7 +185,7 @@ def alike_part(message: Message, differs: tuple[int, int]) -> RequestPart:
         leads = ("says: ", *[" " * _SET_IN] * len(told))
         lines = tuple(((lead, "muted"), (line, "")) for lead, line in zip(leads, told, strict=False))
         blocks.append(Lines(lines, indent=_SET_IN, is_close=True))
-    return RequestPart(digest_of(message), seen_of(message), (Heading(words), *_denied(message), *blocks))
+    return RequestPart(digest_of(message), seen_of(message), (Heading(words), *_denied_fact(message), *blocks))
 
 
 def alike_facts(message: Message) -> Iterator[Fact]:
@@ -193,7 +193,7 @@ def alike_facts(message: Message) -> Iterator[Fact]:
     yield from (each for each in _origin_facts(message) if each.label in ("tool", "file", "in"))
 
 
-def _denied(message: Message) -> Iterator[Fact]:
+def _denied_fact(message: Message) -> Iterator[Fact]:
     if denied := denial_of(message.payload):
         yield fact("denied", safe_line(denied, _LONGEST), "warn")
 
@@ -227,12 +227,12 @@ def _question_blocks(message: Message) -> Iterator[Block]:
         is_list = not any(option.preview or option.rest for option in question.options)
         for number, option in enumerate(question.options, start=1):
             yield from _option_blocks(option, number, anchor_of(place, number - 1), is_close=is_list and number > 1)
-        yield from _further(question.rest)
+        yield from _further_input(question.rest)
     if not questions:
         yield one_line("It holds no question that can be read.", "warn")
     if unread := rest_of_questions(message.payload):
-        yield from _further({"questions": unread})
-    yield from _further(rest_of_input(message.payload))
+        yield from _further_input({"questions": unread})
+    yield from _further_input(rest_of_input(message.payload))
 
 
 def anchor_of(question: int, option: int) -> str:
@@ -247,13 +247,13 @@ def _option_blocks(option: Option, number: int, anchor: str, *, is_close: bool) 
     yield Lines((line,), indent=3, anchor=anchor, is_close=is_close)
     # guard: previews-shown
     if option.preview:
-        yield Text(_exact(option.preview), TextForm.CODE, is_close=True)
+        yield Text(_exact_lines(option.preview), TextForm.CODE, is_close=True)
     if option.rest:
         yield Lines((((f"further input of {number}", "muted"),),), is_close=True)
         yield Text(structure(option.rest), TextForm.STRUCTURED, is_close=True)
 
 
-def _further(rest: Fields) -> Iterator[Block]:
+def _further_input(rest: Fields) -> Iterator[Block]:
     """Yield what a client's tool was called with and no other block tells."""
     if rest:
         yield Heading("further input")
@@ -308,7 +308,7 @@ def diff_text(lines: Sequence[str]) -> Text:
     return Text("\n".join(map(exact_text, lines)), TextForm.DIFF)
 
 
-def _exact(text: str) -> str:
+def _exact_lines(text: str) -> str:
     """Safe text in which a carriage return at the end of a line is seen, too."""
     # guard: carriage-returns-seen
     return "\n".join(map(exact_text, text.removesuffix("\n").split("\n")))
@@ -361,7 +361,7 @@ def message_document(
     if read.request_id and read.request_id != message.message_id:
         more.append(fact("request", safe_line(read.request_id, 200)))
     if read.answers is not None:
-        more += _recorded(message)
+        more += _record_facts(message)
     return Document(
         key=f"message:{message.message_id}",
         title=f"{safe_line(kind_words(read), 60)} · {safe_name(message.sender)}",
@@ -380,7 +380,7 @@ def message_document(
     )
 
 
-def _recorded(message: Message) -> Iterator[Fact]:
+def _record_facts(message: Message) -> Iterator[Fact]:
     """Yield what a verdict says of what was shown."""
     for key, told in message.payload.items():
         if key in _ON_RECORD:
@@ -456,10 +456,10 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
         blocks.append(body)
     elif text and safe_text(text.strip()) != title:
         blocks.append(Text(safe_text(text), is_asked=read.opens is not None))
-    rest = _rest(message, read)
+    rest = _fields_not_shown(message, read)
     if read.opens is RequestKind.PLAN and (further := rest_of_input(message.payload)):
         del rest[FURTHER]
-        blocks += _further(further)
+        blocks += _further_input(further)
     for key in _PROSE_KEYS:
         if isinstance(value := rest.get(key), str) and value.strip():
             if safe_text(value.strip()) != title:
@@ -477,7 +477,7 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
     return tuple(blocks)
 
 
-def _rest(message: Message, read: ParsedMessage) -> dict[str, Any]:
+def _fields_not_shown(message: Message, read: ParsedMessage) -> dict[str, Any]:
     """Return the fields of the payload that nothing else shows."""
     hidden = _IN_HEAD
     if message.type == "plan_approval_request":
@@ -521,7 +521,7 @@ def conversation_document(thread: Thread, rows: Sequence[RequestRow], *, now: da
     """Return the document of a conversation, with what became of the requests among `rows`."""
     turns = tuple(turns_of(thread, rows))
     topic = safe_line(title_of(parse_message(turns[0].message)), 400)
-    blocks = [block for turn in turns for block in _turn(turn, topic, now)]
+    blocks = [block for turn in turns for block in _turn_blocks(turn, topic, now)]
     if not thread.is_whole:
         blocks.append(one_line("△ more belongs to it than is shown here", "warn"))
     return Document(
@@ -533,7 +533,7 @@ def conversation_document(thread: Thread, rows: Sequence[RequestRow], *, now: da
     )
 
 
-def _turn(turn: Turn, topic: str, now: datetime) -> Iterator[Block]:
+def _turn_blocks(turn: Turn, topic: str, now: datetime) -> Iterator[Block]:
     """Yield one thing that was said; its title only where it is another than that of the whole."""
     message, read = turn.message, parse_message(turn.message)
     names = dict.fromkeys(delivery.recipient for delivery in turn.deliveries)
@@ -563,10 +563,10 @@ def delivery_lines(deliveries: Iterable[Delivery], now: datetime) -> Lines:
     """Return a line for each copy of a message: where it is, and what was tried."""
     copies = tuple(deliveries)
     width = min(_LONGEST_NAME, max((cell_len(safe_name(copy.recipient)) for copy in copies), default=0))
-    return Lines(tuple(tuple(_delivery(copy, width, now)) for copy in copies), indent=2)
+    return Lines(tuple(tuple(_delivery_parts(copy, width, now)) for copy in copies), indent=2)
 
 
-def _delivery(delivery: Delivery, width: int, now: datetime) -> Iterator[Part]:
+def _delivery_parts(delivery: Delivery, width: int, now: datetime) -> Iterator[Part]:
     """Yield the place of one copy, its time of arrival, and the tries made."""
     sign = sign_of_copy(delivery.status, (delivery.recipient,))
     yield sign.mark

@@ -68,13 +68,13 @@ def do_decisions(call: Call) -> None:
         print_csv(call, DECISION_FIELDS, map(decision_row, ledger.decisions))
     elif ledger.decisions:
         call.tell_zone()
-        print_table(call, [_decisions_cells(decision) for decision in ledger.decisions])
+        print_table(call, [_cells(decision) for decision in ledger.decisions])
     else:
         call.say("no decisions")
     call.warn([problem.sentence for problem in ledger.problems])
 
 
-def _decisions_cells(decision: DecidedRequest) -> Cells:
+def _cells(decision: DecidedRequest) -> Cells:
     words = decision.words.partition("\n")[0]
     return {
         "AT": local_time(decision.at, "minutes") if decision.at else "not known",
@@ -122,11 +122,11 @@ def do_evidence(call: Call) -> int:
         call.say(f"no human has answered {row.request_id}")
     else:
         for proof in shown:
-            _evidence_show(call, proof)
+            _print_proof(call, proof)
     return int(not is_proven)
 
 
-def _evidence_show(call: Call, proof: VerdictProof) -> None:
+def _print_proof(call: Call, proof: VerdictProof) -> None:
     if proof.stands:
         stands = "stands"
     elif proof.trouble:

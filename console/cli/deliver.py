@@ -31,22 +31,22 @@ def do_deliver(call: Call) -> None:
     Examples:
       team-console deliver --loop"""
     options = call.options
-    only = _only(options.to)
+    only = _agents_to_serve(options.to)
     call.tell_stranger()
     if not options.loop:
         for name in (signal.SIGTERM, signal.SIGHUP):  # a claim left behind would hold its message back
             signal.signal(name, signal.default_int_handler)
         done = deliver(call.caller, only=only, limit=options.timeout)
-        _show(call, done)
+        _print_deliveries(call, done)
         for left in done.skipped if not call.as_json else ():
             call.say(f"skipped: {left.message.message_id} -> {left.recipient}: {left.error}")
         return
     if only is not None:
         raise UsageError("--to is for one pass", "Leave out --loop or --to.")
-    _loop(call)
+    _deliver_in_loop(call)
 
 
-def _only(given: list[str] | None) -> list[str] | None:
+def _agents_to_serve(given: list[str] | None) -> list[str] | None:
     """Return the agents that were named, None for all.
 
     Raises:
@@ -60,14 +60,14 @@ def _only(given: list[str] | None) -> list[str] | None:
     return names
 
 
-def _loop(call: Call) -> None:
+def _deliver_in_loop(call: Call) -> None:
     stop = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, lambda number, frame: stop.set())
     call.note(f"delivering for {call.team.location}; Ctrl-C ends it after what it has begun")
 
     def report(done: Delivered) -> None:
-        _show(call, done)
+        _print_deliveries(call, done)
         call.flush()
 
     def trouble(error: TeamError) -> None:
@@ -76,7 +76,7 @@ def _loop(call: Call) -> None:
     deliver_loop(call.caller, stop=stop, limit=call.options.timeout, report=report, trouble=trouble)
 
 
-def _show(call: Call, done: Delivered) -> None:
+def _print_deliveries(call: Call, done: Delivered) -> None:
     if call.as_json:
         call.json(_as_json(call, done))
         return

@@ -16,7 +16,7 @@ from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.output import columns, is_terminal
 from team_console.console.cli.printing import ASK_HELP, parse_rules
-from team_console.console.cli.team import make_team
+from team_console.console.cli.team import make_project_team
 from team_console.console.clients.client import Running
 from team_console.console.clients.join import Joined, join, join_all, joined_by, leave
 from team_console.console.clients.place import one_join_at_a_time
@@ -90,7 +90,7 @@ def do_join(call: Call) -> int:
                 raise TeamError(Code.TEAM_NOT_FOUND, f"no team in {folder} or above it", hint)
             _join_new_team(call, folder, write=write)
         else:
-            _finish(call, _join(call, folder, write=write))
+            _print_joined(call, _join(call, folder, write=write))
     return 0
 
 
@@ -148,7 +148,7 @@ def _join_new_team(call: Call, project: Path, *, write: bool) -> None:
     if write:
         call.options.team = str(place)
         is_new = not os.path.lexists(place)
-        name = make_team(place, project)
+        name = make_project_team(place, project)
         try:
             done = _join(call, project, write=True)
         except TeamError:
@@ -156,13 +156,13 @@ def _join_new_team(call: Call, project: Path, *, write: bool) -> None:
             if is_new:
                 shutil.rmtree(place, ignore_errors=True)  # made a moment ago, and nobody is in it
             raise
-        _finish(call, done, _words_of_team(call, name, place, ""))
+        _print_joined(call, done, _words_of_team(call, name, place, ""))
         return
     with TemporaryDirectory() as elsewhere:
         call.options.team = elsewhere
-        name = make_team(Path(elsewhere), project)
+        name = make_project_team(Path(elsewhere), project)
         done = _join(call, project, write=False, location=str(place))
-        _finish(call, done, _words_of_team(call, name, place, "would be "))
+        _print_joined(call, done, _words_of_team(call, name, place, "would be "))
 
 
 def _words_of_team(call: Call, name: str, place: Path, would: str) -> list[str]:
@@ -180,7 +180,7 @@ def _join_all(call: Call, *, write: bool) -> int:
     known = [one.session for one in sessions]
     chosen = call.options.session
     if chosen is None and sessions and write and not call.as_json and is_terminal(sys.stdin):
-        chosen = _chosen(call, sessions)
+        chosen = _ask_which(call, sessions)
         if chosen is None:
             call.say("no session was chosen; nothing was written")
             return 1
@@ -190,11 +190,11 @@ def _join_all(call: Call, *, write: bool) -> int:
         text = f"no session {unknown[0]} runs here"
         raise UsageError(text, "team-console join --all --print lists those that run.")
     with one_join_at_a_time(write=write):
-        _finish(call, join_all(call.caller, sessions, chosen, write=write))
+        _print_joined(call, join_all(call.caller, sessions, chosen, write=write))
     return 0
 
 
-def _chosen(call: Call, sessions: list[Running]) -> list[str] | None:
+def _ask_which(call: Call, sessions: list[Running]) -> list[str] | None:
     """Ask which sessions join; none are all. None where the question is left with ctrl+d."""
     call.say(*(f"{number}  {one.line}" for number, one in enumerate(sessions, 1)))
     try:
@@ -229,13 +229,13 @@ def do_leave(call: Call) -> None:
         raise UsageError("leave takes a NAME or --all", "For example: team-console leave helper")
     name = EACH if options.every else options.name
     with one_join_at_a_time(write=write):
-        _finish(call, leave(call.caller, name, project=project, write=write))
+        _print_joined(call, leave(call.caller, name, project=project, write=write))
 
 
 # What a join or leave did, for people in a few lines, or as JSON.
 
 
-def _finish(call: Call, done: Joined, made: Sequence[str] = ()) -> None:
+def _print_joined(call: Call, done: Joined, made: Sequence[str] = ()) -> None:
     """Print what was joined or left.
 
     Args:

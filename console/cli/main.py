@@ -264,7 +264,7 @@ def _dispatch(argv: Sequence[str], call: Call) -> int:
         return 0
     try:
         if verb is None:
-            from team_console.console.cli.bare import run_bare as open_console  # 10 ms: what reads ahead of the screen
+            from team_console.console.cli.opening import open_console  # 10 ms: what reads ahead of the screen
 
             return open_console(call)
         return verb.command.run(call) or 0

@@ -64,7 +64,7 @@ def do_show(call: Call) -> None:
         for number, line in enumerate(lines_to_remark(thread.message, whole_content(call.team, thread.message)), 1):
             call.say(f"{number:>5}  {line.rstrip()}")
     else:
-        _show(call, thread, view)
+        _print_thread(call, thread, view)
     call.warn([problem.message for problem in snapshot.problems if problem.code == KEPT_PRIVATE])
     call.warn(doubts(call, snapshot))
 
@@ -121,7 +121,7 @@ def _as_json(call: Call, thread: Thread, view: View) -> dict[str, Any]:
         "seen": codes.get(thread.message.message_id),
         "seen_words": codes,
         "why": to_builtins(why) if why is not None else None,
-        "remarks": [{**asdict(one.remark), "now": one.now} for one in _remarks(call, row, view)],
+        "remarks": [{**asdict(one.remark), "now": one.now} for one in _placed_remarks(call, row, view)],
         "before": [request_json(other, view.now, causes[other.key]) for other in before],
         "request": next((version for version in versions if version["request_id"] == thread.request_id), None),
         "versions": versions,
@@ -135,7 +135,7 @@ def _record(message: Message, trust: Trust) -> dict[str, Any]:
     return dict(trust.marked(message).record)
 
 
-def _remarks(call: Call, row: RequestRow | None, view: View) -> list[Placed]:
+def _placed_remarks(call: Call, row: RequestRow | None, view: View) -> list[Placed]:
     if row is None:
         return []
     return sent_remarks(row, earlier_plans(row, view.requests), whole_content(call.team, row.question))
@@ -144,7 +144,7 @@ def _remarks(call: Call, row: RequestRow | None, view: View) -> list[Placed]:
 # For people.
 
 
-def _show(call: Call, thread: Thread, view: View) -> None:
+def _print_thread(call: Call, thread: Thread, view: View) -> None:
     codes = seen_codes(thread, view)
     document = _document_of(call, thread.message, view)
     where = "in the queue" if thread.is_live else "in the archive"
@@ -153,14 +153,14 @@ def _show(call: Call, thread: Thread, view: View) -> None:
     if others or (first is not None and (first.tries or first.error or first.at)):
         deliveries = (Heading("deliveries"), delivery_lines(thread.deliveries, view.now))
         document = replace(document, blocks=(*document.blocks, *deliveries))
-    _print(call, document, thread.message, codes)
+    _print_document(call, document, thread.message, codes)
     rest = [message for message in thread.messages if message is not thread.message]
     for title, messages in (("thread, the oldest first", rest), ("other messages with the same id", thread.doubles)):
         if messages:
             call.say("", title, style="bold")
         for message in messages:
             call.say()
-            _print(call, _document_of(call, message, view), message, codes if messages is rest else {})
+            _print_document(call, _document_of(call, message, view), message, codes if messages is rest else {})
 
 
 def _document_of(call: Call, message: Message, view: View) -> Document:
@@ -173,7 +173,7 @@ def _document_of(call: Call, message: Message, view: View) -> Document:
     return replace(document, remarks=remarks)
 
 
-def _print(call: Call, document: Document, message: Message, codes: Mapping[str, str]) -> None:
+def _print_document(call: Call, document: Document, message: Message, codes: Mapping[str, str]) -> None:
     """Print a document to its end, and the code for an answer to exactly that."""
     width = min(columns(), _WIDEST) if is_terminal(sys.stdout) else _WIDEST
     call.say(document.title, style="bold")

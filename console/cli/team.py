@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import asdict, replace
-from team_console.console.cli.bare import need_screen
 from team_console.console.cli.call import Call, UsageError, split_names
 from team_console.console.cli.main import DAY, arg, flag, seconds, verb
+from team_console.console.cli.opening import need_screen
 from team_console.console.cli.printing import ASK_HELP, Cells, parse_rules, print_table
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
@@ -107,11 +107,11 @@ def do_init(call: Call) -> None:
     options = call.options
     if options.read_only:
         raise TeamError(Code.READ_ONLY, "init writes a new team", "Leave --read-only out.")
-    place = _place(options.location, options.team)
-    name = check_name(options.name, field="--name") if options.name is not None else _name_of(place)
+    place = _location_of_new_team(options.location, options.team)
+    name = check_name(options.name, field="--name") if options.name is not None else _name_for_team(place)
     lead = check_name(options.lead, field="--lead")
     agents = with_lead([parse_agent(text) for text in options.agent], lead)
-    shown = _make(place, name, lead, agents)
+    shown = _write_team(place, name, lead, agents)
     members = [agent.name for agent in agents]
     made = {"success": True, "action": "init", "team": name, "location": shown, "lead": lead, "agents": members}
     call.show(
@@ -131,7 +131,7 @@ def _is_found_from_here(location: str) -> bool:
         return False
 
 
-def _place(given: str | None, team: str | None) -> str:
+def _location_of_new_team(given: str | None, team: str | None) -> str:
     """Return the location of the argument, else of `-t`, else of the environment, else the current folder.
 
     Raises:
@@ -144,7 +144,7 @@ def _place(given: str | None, team: str | None) -> str:
     return given or team or os.environ.get("TEAM_CONSOLE_TEAM") or "."
 
 
-def _name_of(place: str) -> str:
+def _name_for_team(place: str) -> str:
     if "://" in place:
         name = place.partition("?")[0].rstrip("/").rpartition("/")[2]
     else:
@@ -155,8 +155,8 @@ def _name_of(place: str) -> str:
     return name if is_name(name) and name != "all" else "team"
 
 
-def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
-    """Make it; gives back the location as it may be shown."""
+def _write_team(place: str, name: str, lead: str, agents: list[Agent]) -> str:
+    """Make a team; return its location as it may be shown."""
     if place.startswith("claude:"):
         raise UsageError(f"{place}: a team of Claude Code is made by Claude Code", "Name a folder.")
     path, is_database = Path(os.path.expanduser(place)), names_database(place)
@@ -194,20 +194,20 @@ def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
         return team.location
 
 
-def make_team(place: Path, project: Path) -> str:
+def make_project_team(place: Path, project: Path) -> str:
     """Make the team of a project in a folder that Git ignores, with a lead and nobody else; returns its name.
 
     Raises:
         TeamError: `NOT_PERMITTED` where there is one, `STORE_FAILED` where it cannot be written.
     """
-    name = _name_of(str(project))
+    name = _name_for_team(str(project))
     try:
         place.mkdir(parents=True, exist_ok=True)
         (place / ".gitignore").write_text("*\n", encoding="utf-8")
     except OSError as error:
         text = f"{error.filename}: {error.strerror}"
         raise TeamError(Code.STORE_FAILED, text, "Choose a folder to write in, or name a team: -t LOCATION") from None
-    _make(str(place), name, LEAD, with_lead([], LEAD))
+    _write_team(str(place), name, LEAD, with_lead([], LEAD))
     return name
 
 
@@ -243,28 +243,28 @@ def do_member(call: Call) -> None:
       team-console member remove developer"""
     what, words = call.options.what, call.options.members
     if what == "list":
-        _refuse_fields(_fields(call), what)
-        _list(call, words)
+        _refuse_fields(_given_fields(call), what)
+        _print_members(call, words)
         return
     if not words:
         raise UsageError(f"member {what}: nobody is named", f"Name members: team-console member {what} NAME")
-    fields = _fields(call)
+    fields = _given_fields(call)
     if what == "remove":
         _refuse_fields(fields, what)
-        _finish(call, service.remove_members(call.caller, words), "removed")
+        _print_change(call, service.remove_members(call.caller, words), "removed")
         return
     agents = [parse_agent(word, field="member") for word in words]
     if what == "add":
-        _finish(call, service.add_members(call.caller, [replace(agent, **fields) for agent in agents]), "added")
+        _print_change(call, service.add_members(call.caller, [replace(agent, **fields) for agent in agents]), "added")
         return
     if len(words) > 1:
         raise UsageError("member set changes one member at a time", "Name one.")
     name = agents[0].name
-    done = service.set_member(call.caller, name, {**_spoken(words[0], agents[0]), **fields})
-    _finish(call, done, "set")
+    done = service.set_member(call.caller, name, {**_fields_in_word(words[0], agents[0]), **fields})
+    _print_change(call, done, "set")
 
 
-def _fields(call: Call) -> dict[str, Any]:
+def _given_fields(call: Call) -> dict[str, Any]:
     options = call.options
     given: dict[str, Any] = {"role": options.role, "plan_mode_required": options.plan}
     given["deliver_timeout"] = options.deliver_timeout
@@ -287,7 +287,7 @@ def _command(text: str) -> tuple[str, ...]:
         raise UsageError(f"--deliver: {str(error).lower()}", "Quote it as for a shell.") from error
 
 
-def _spoken(word: str, agent: Agent) -> dict[str, Any]:
+def _fields_in_word(word: str, agent: Agent) -> dict[str, Any]:
     """Return the fields that `NAME[:ROLE][:plan]` itself names."""
     named: dict[str, Any] = {"role": agent.role} if set(word.split(":")[1:]) - {"plan"} else {}
     return {**named, "plan_mode_required": True} if agent.plan_mode_required else named
@@ -299,8 +299,8 @@ def _refuse_fields(fields: dict[str, Any], what: str) -> None:
         raise UsageError(f"member {what} takes no {option}", "Leave it out.")
 
 
-def _finish(call: Call, done: Any, word: str) -> None:
-    """Print a change."""
+def _print_change(call: Call, done: Any, word: str) -> None:
+    """Print what became of members: a word for it, and each of them."""
     warnings = [*done.warnings, *(notice.message for notice in done.notices)]
     members = [member_json(agent) for agent in done.members]
     call.show(
@@ -315,8 +315,8 @@ def _role_words(agent: Agent) -> str:
     return f"{agent.role}, plans first" if agent.plan_mode_required else agent.role
 
 
-def _list(call: Call, names: Sequence[str]) -> None:
-    """The members as the settings name them, or those of them that are named; what became of them shows in `roster`."""
+def _print_members(call: Call, names: Sequence[str]) -> None:
+    """Print the members as the settings name them, or those that are named; what became of them shows in `roster`."""
     config = call.team.config()
     agents = [service.member_in_settings(config, name) for name in names] or list(config.agents.values())
     if call.as_json:
@@ -335,12 +335,12 @@ def _cells(agent: Agent) -> Cells:
         "ROLE": agent.role,
         "PLAN": "first" if agent.plan_mode_required else "-",
         "DELIVERED BY": shlex.join(agent.deliver) or "inbox file",
-        "MAY WRITE TO": _right(agent.may_message),
-        "MAY SEND": _right(agent.may_send),
+        "MAY WRITE TO": _names_or_all(agent.may_message),
+        "MAY SEND": _names_or_all(agent.may_send),
     }
 
 
-def _right(names: Collection[str] | None) -> str:
+def _names_or_all(names: Collection[str] | None) -> str:
     return "all" if names is None else ", ".join(sorted(names)) or "-"
 
 

@@ -55,7 +55,7 @@ class Actor:
             waiting = next((self._awaited[key] for key in keys if key in self._awaited), None)
             if waiting is not None and read.name != ASKBACK:
                 waiting.put_nowait(heard)
-            elif scene := self._manner(heard):
+            elif scene := self._scene_for(heard):
                 self._start(self._act(scene, {"heard": facts_of(heard)}))
 
     def end(self) -> None:
@@ -64,7 +64,7 @@ class Actor:
         for task in list(self._tasks):
             task.cancel()
 
-    def _manner(self, heard: Message) -> str:
+    def _scene_for(self, heard: Message) -> str:
         """Return the scene that a message sets off, empty for none."""
         name = parse_message(heard).name
         how = "in reply" if heard.payload.get("in_reply_to") else ""
@@ -72,11 +72,11 @@ class Actor:
         return self._manners.get(f"{name} {how}", self._manners.get(name, ""))
 
     def _start(self, act: Coroutine[Any, Any, object]) -> None:
-        task = asyncio.ensure_future(self._guarded(act))
+        task = asyncio.ensure_future(self._act_or_complain(act))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _guarded(self, act: Coroutine[Any, Any, object]) -> None:
+    async def _act_or_complain(self, act: Coroutine[Any, Any, object]) -> None:
         try:
             await act
         except TeamError as error:

@@ -33,7 +33,7 @@ _TOLD_EVERY = 5.0
 
 Take = Callable[[Caller], Received]
 """A `receive` of the inbox with everything but who calls filled in; under a lease, for its call may be given up."""
-Tell = Callable[[float, float, str], Awaitable[None]]
+SendProgress = Callable[[float, float, str], Awaitable[None]]
 """Sends progress to a client that asked for it: seconds waited, seconds at most, what is waited for."""
 
 
@@ -142,7 +142,7 @@ def view_for(caller: Caller) -> View:
 
 
 async def wait_for_verdict(
-    agent: ActingAgent, request_id: str, seconds: float, tell: Tell, *, asked: Message | None = None
+    agent: ActingAgent, request_id: str, seconds: float, tell: SendProgress, *, asked: Message | None = None
 ) -> RequestRow:
     """Return the request once it is no longer open, at the latest after `seconds`.
 
@@ -171,10 +171,10 @@ async def wait_for_verdict(
         found: RequestRow | None = await agent.until(look, followed.seconds_left, seconds)
         return await agent.run(lambda caller: followed.end()) if found is None else found
 
-    return await _telling(tell, seconds, f"waiting for an answer to {request_id}", settled)
+    return await _act_with_progress(tell, seconds, f"waiting for an answer to {request_id}", settled)
 
 
-async def wait_for_mail(agent: ActingAgent, take: Take, seconds: float, tell: Tell) -> Received:
+async def wait_for_mail(agent: ActingAgent, take: Take, seconds: float, tell: SendProgress) -> Received:
     """Return what `take` hands out as soon as there is mail; nothing after `seconds`.
 
     Raises:
@@ -188,10 +188,10 @@ async def wait_for_mail(agent: ActingAgent, take: Take, seconds: float, tell: Te
         found: Received | None = await agent.until(arrival.look, arrival.tick, seconds)
         return await agent.run(arrival.end) if found is None else found
 
-    return await _telling(tell, seconds, "waiting for mail", arrived)
+    return await _act_with_progress(tell, seconds, "waiting for mail", arrived)
 
 
-async def _telling(tell: Tell, seconds: float, what: str, act: Callable[[], Awaitable[T]]) -> T:
+async def _act_with_progress(tell: SendProgress, seconds: float, what: str, act: Callable[[], Awaitable[T]]) -> T:
     """Return the result of `act`, with signs of life from time to time."""
     failure: TeamError | None = None
 

@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 from team_console.console.tui.evidence import EvidenceRequest, gather
-from team_console.console.tui.gathered import Gathered, gathered
 from team_console.console.tui.one_screen import OneScreen
+from team_console.console.tui.shown_evidence import ShownEvidence, evidence_to_show
 from team_console.console.tui.words import error_text
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import attachment_of
@@ -134,15 +134,15 @@ class Background:
     async def _gather(self, request: EvidenceRequest) -> None:
         evidence, team = self._screen.cache.evidence, self._screen.cache.team
 
-        def look() -> Gathered:
-            return gathered(request, gather(team, request), known)
+        def look() -> ShownEvidence:
+            return evidence_to_show(request, gather(team, request), known)
 
         known = evidence.get(request.key)
         try:
             found = await asyncio.to_thread(look)
         except Exception as error:
             self._screen.report(error)
-            found = gathered(request, NOT_FOUND_OUT)
+            found = evidence_to_show(request, NOT_FOUND_OUT)
         finally:
             self._gathering.discard(request.key)
         known = evidence.pop(request.key, None)

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.console.preferences import Preferences
 from team_console.console.tui.drafts import Drafts
-from team_console.console.tui.gathered import Gathered
+from team_console.console.tui.shown_evidence import ShownEvidence
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.verdicts import Seen
@@ -38,7 +38,7 @@ class ScreenCache(Struct):
     pending: Mapping[str, str] = field(default_factory=dict)
     looked_at: dict[str, Seen | None] = field(default_factory=dict)
     painted: dict[str, Painted] = field(default_factory=dict)
-    evidence: dict[str, Gathered] = field(default_factory=dict)
+    evidence: dict[str, ShownEvidence] = field(default_factory=dict)
     preferences: Preferences = field(default_factory=Preferences)
     divider: int = 0
     new_since: datetime | None = None

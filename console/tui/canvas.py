@@ -61,13 +61,13 @@ class Canvas:
             before = self._rows.get(number, [])
             self._rows[number] = row
             if row != before:
-                if _is_uneven(row) or _is_uneven(before):
-                    out += _whole(number, row)
+                if _has_uncertain_width(row) or _has_uncertain_width(before):
+                    out += _redrawn_line(number, row)
                 else:
                     runs += _changed(number, before, row)
         pen = None
         for style, number, column, text in sorted(runs):  # by style: a style takes more bytes than a move
-            out.append(f"\x1b[{number};{column}H{_pen(style) if style != pen else ''}{text}")
+            out.append(f"\x1b[{number};{column}H{_sgr(style) if style != pen else ''}{text}")
             pen = style
         if out:
             out.append("\x1b[m")
@@ -129,19 +129,19 @@ def _changed(number: int, before: Row, after: Row) -> Iterator[Run]:
             or place - stop > _GAP
             or any(near is None or near[1] != cell[1] for near in after[start:place])
         ):
-            yield from _run(number, start, after[start:stop])
+            yield from _run_of_cells(number, start, after[start:stop])
             start = place
         stop = place + 1
-    yield from _run(number, start, after[start:stop])
+    yield from _run_of_cells(number, start, after[start:stop])
 
 
-def _run(number: int, start: int, cells: Row) -> Iterator[Run]:
+def _run_of_cells(number: int, start: int, cells: Row) -> Iterator[Run]:
     known = [cell for cell in cells if cell is not None]
     if known:
         yield known[0][1], number, start + 1, "".join([text for text, _ in known])
 
 
-def _whole(number: int, row: Row) -> Iterator[str]:
+def _redrawn_line(number: int, row: Row) -> Iterator[str]:
     """Yield a line with characters that some terminals show in another number of cells.
 
     Each word is put at its place, so that nothing else moves; it is not cut, so that a vowel stays with its letter.
@@ -152,15 +152,17 @@ def _whole(number: int, row: Row) -> Iterator[str]:
     for key, group in groupby(row, lambda cell: cell and (cell[1], cell[0] == " ")):
         cells = list(group)
         if key is not None:
-            yield f"\x1b[{number};{column}H{_pen(key[0])}{''.join(cell[0] for cell in cells if cell is not None)}"
+            yield f"\x1b[{number};{column}H{_sgr(key[0])}{''.join(cell[0] for cell in cells if cell is not None)}"
         column += len(cells)
 
 
-def _pen(style: str) -> str:
+def _sgr(style: str) -> str:
+    """Return the sequence that sets this style alone (SGR)."""
     return f"\x1b[0;{style}m" if style else "\x1b[m"
 
 
-def _is_uneven(row: Row) -> bool:
+def _has_uncertain_width(row: Row) -> bool:
+    """Return whether some terminals show a character of the line in another number of cells."""
     return not is_of_narrow_signs("".join([cell[0] for cell in row if cell is not None]))
 
 

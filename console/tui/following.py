@@ -33,7 +33,7 @@ from textual.message import Message
 
 BESIDE = 1.0
 """Seconds until a look when only lock and trail changed: a write has begun, whose messages come first, or is over."""
-_TELL_PROGRESS = 0.1
+_PROGRESS_APART = 0.1
 """Seconds between two words on how far a long reading is."""
 LEFT_BEHIND = 1.0
 """Seconds between two looks whether those who wait for an answer are still there."""
@@ -87,7 +87,7 @@ class StoreFollower:
         self._team = main.caller.team
         self.is_left = False
         self._pace = Pace()
-        self._is_reading = self._again = self._urgent = self._has_read = False
+        self._is_reading = self._must_read_again = self._is_urgent = self._has_read = False
         self._later: dict[str, TimerHandle] = {}
         self._reported = 0.0
         self._asked = self._begun = self._ended = 0
@@ -102,7 +102,9 @@ class StoreFollower:
         """The state of the store as far as it is known."""
         return self._main.situation
 
-    def _wait(self, name: str, seconds: float | None, function: Callable[[], None], *, anew: bool = False) -> None:
+    def _call_later(
+        self, name: str, seconds: float | None, function: Callable[[], None], *, anew: bool = False
+    ) -> None:
         """Call `function` in so many seconds, unless something of that name waits already; None for never.
 
         `anew` lets go of what waits.
@@ -121,10 +123,10 @@ class StoreFollower:
 
     def begin(self) -> None:
         """Show what is at hand, so that it is in the first picture, and look at the store."""
-        self._reader.tell = self._report
+        self._reader.tell = self._tell_progress
         reading = self._reader.first_if_read()
         if reading is not None:
-            self._learned(reading=reading, looked_at=reading.snapshot.taken_at, good_at=reading.snapshot.taken_at)
+            self._show_known(reading=reading, looked_at=reading.snapshot.taken_at, good_at=reading.snapshot.taken_at)
         self.look()
 
     def look(self, *, back: bool = False) -> None:
@@ -137,21 +139,21 @@ class StoreFollower:
     def changed(self, hint: WatchHint | None = None) -> None:
         """Read again because something changed, now or when the machine bears it; now where a look is wanted."""
         if hint is not None:
-            self._hinted(hint)
+            self._note_hint(hint)
             is_beside = hint.beside and not hint.notes  # no message came or went
             if is_beside and not self._shows_lock:
-                self._wait("beside", BESIDE, self.look)  # when the next reading would not have seen it anyway
+                self._call_later("beside", BESIDE, self.look)  # when the next reading would not have seen it anyway
                 return
         if self._is_reading:
-            self._again, self._urgent = True, self._urgent or hint is None
+            self._must_read_again, self._is_urgent = True, self._is_urgent or hint is None
         elif hint is None or not self._pace.rest:
             self._begin_reading()
         else:
             self._read_later()
 
     def _begin_reading(self) -> None:
-        self._wait("beside", None, self.look, anew=True)
-        self._is_reading, self._urgent = True, False
+        self._call_later("beside", None, self.look, anew=True)
+        self._is_reading, self._is_urgent = True, False
         self._begun = self._asked
         self._pace.begin()
         # Not a worker of Textual's: its states are messages, and all of them take longer than a short reading.
@@ -160,7 +162,7 @@ class StoreFollower:
 
     def _read_later(self) -> None:
         """Read once the processor had its rest from the reading before."""
-        self._wait("rest", self._pace.rest, self.look)
+        self._call_later("rest", self._pace.rest, self.look)
 
     @property
     def _goes_on(self) -> bool:
@@ -173,32 +175,32 @@ class StoreFollower:
         if not self._goes_on:
             return
         self._is_reading, self._ended = False, self._begun
-        self._app.call_after_refresh(self._painted)
+        self._app.call_after_refresh(self._note_painted)
         if error is None:
             first, self._has_read = not self._has_read, True
-            self._saw(reading.result(), first=first)
+            self._show_reading(reading.result(), first=first)
         else:
-            self._failed(error)
+            self._show_failure(error)
             if not isinstance(error, TeamError | OSError | asyncio.CancelledError):
                 self._app.report(error)
 
-    def _painted(self) -> None:
+    def _note_painted(self) -> None:
         """Note that the last reading is on the screen."""
         if self._is_reading:
             return
         self._pace.end()
-        if self._again:
-            self._again = False
-            self.look() if self._urgent else self._read_later()
+        if self._must_read_again:
+            self._must_read_again = False
+            self.look() if self._is_urgent else self._read_later()
 
     def progressed(self, event: Progressed) -> None:
         """Show how far the first reading of the whole store is."""
         if self._is_reading and not self._is_read:
-            self._learned(progress=(event.done, event.total))
+            self._show_known(progress=(event.done, event.total))
 
-    def _report(self, done: int, total: int) -> bool:
+    def _tell_progress(self, done: int, total: int) -> bool:
         moment = monotonic()
-        if moment - self._reported > _TELL_PROGRESS:
+        if moment - self._reported > _PROGRESS_APART:
             self._reported = moment
             self._app.post_message(Progressed(done, total))
         return self._goes_on
@@ -224,22 +226,22 @@ class StoreFollower:
         holder = self._situation.snapshot.holder if self._situation.snapshot is not None else None
         return holder is not None and is_in_the_way(holder, self._team.clock())
 
-    def _hinted(self, hint: WatchHint) -> None:
+    def _note_hint(self, hint: WatchHint) -> None:
         """Take notice of how changes are noticed."""
         known = self._situation.watch
         if hint.reason != STARTING and (hint.state, hint.reason) != (known.state, known.reason):
-            self._learned(watch=hint)
+            self._show_known(watch=hint)
 
-    def _saw(self, reading: ReadResult, *, first: bool) -> None:
+    def _show_reading(self, reading: ReadResult, *, first: bool) -> None:
         """Show what was read, unless a later reading was shown already."""
         if not first and self._situation.reading is not None and reading.number < self._situation.reading.number:
             return
         self._presence.follow(reading)
         now = self._team.clock()
         good = now if reading.fresh else self._situation.good_at
-        self._learned(reading=reading, progress=None, failure="", looked_at=now, good_at=good)
+        self._show_known(reading=reading, progress=None, failure="", looked_at=now, good_at=good)
         # Somebody holds the lock; a write that is over needs no further look.
-        self._wait("holder", HOLDER_LOOK if reading.snapshot.holder is not None else None, self.look, anew=True)
+        self._call_later("holder", HOLDER_LOOK if reading.snapshot.holder is not None else None, self.look, anew=True)
         self._look_when_one_ends(reading.view if reading.fresh else None, now)
         self._watch_askers()
         self.tell_news(reading.view)
@@ -254,7 +256,7 @@ class StoreFollower:
         seconds = self._notifier.seconds_left()
         if seconds is not None:
             tell = lambda: self._notifier.tell(self._team_name)  # noqa: E731
-            self._wait("news", max(_TOGETHER, seconds), tell)
+            self._call_later("news", max(_TOGETHER, seconds), tell)
 
     @property
     def _team_name(self) -> str:
@@ -269,14 +271,14 @@ class StoreFollower:
         waiting = takewhile(lambda row: row.is_open, view.requests if view is not None else ())
         end = min((row.expires_at for row in waiting if row.expires_at is not None), default=None)
         seconds = max(0.0, (end - now).total_seconds()) + _SOON if end is not None else None
-        self._wait("end", seconds, self.look, anew=True)
+        self._call_later("end", seconds, self.look, anew=True)
 
-    def _failed(self, error: BaseException) -> None:
+    def _show_failure(self, error: BaseException) -> None:
         """Say that the store could not be read."""
-        self._learned(failure=reason_of(error))
-        self._wait("failed", HOLDER_LOOK, self.look)
+        self._show_known(failure=reason_of(error))
+        self._call_later("failed", HOLDER_LOOK, self.look)
 
-    def _learned(self, **known: Any) -> None:
+    def _show_known(self, **known: Any) -> None:
         """Show what is known of the store now, with what was known before."""
         situation, now = replace(self._situation, **known), self._team.clock()
         if self._main.is_mounted:
@@ -295,13 +297,13 @@ class StoreFollower:
         questions = {row.request_id: row.question for row in waiting if asker_of(row.question.payload)}
         if questions or any(Flag.STOPPING in row.flags for row in rows):
             if is_due:
-                end, group = partial(self._end, questions), "withdraw"
+                end, group = partial(self._end_left_behind, questions), "withdraw"
                 self._app.run_worker(
                     end, group=group, description=group, thread=True, exclusive=True, exit_on_error=False
                 )
-            self._wait("askers", LEFT_BEHIND, partial(self._watch_askers, is_due=True))
+            self._call_later("askers", LEFT_BEHIND, partial(self._watch_askers, is_due=True))
 
-    def _end(self, questions: Mapping[str, StoreMessage]) -> None:
+    def _end_left_behind(self, questions: Mapping[str, StoreMessage]) -> None:
         from team_console.store.service.agents import finish_due  # the first picture does not wait for these
         from team_console.store.service.sessions import end_orphaned_requests
 

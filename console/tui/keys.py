@@ -22,7 +22,7 @@ _LAPS = 2
 """How often a key is followed: what it made its widget or a binding send, such as `Submitted`, travels behind it."""
 REPEAT = 0.7
 """Seconds within which the same key again is held down or bounces; terminals repeat one from 0.25 to 0.66 s on."""
-_MOST, _AGAIN = 8.0, 0.01
+_LONGEST_HOLD, _LOOK_APART = 8.0, 0.01
 """Seconds for which a screen that opens or writes holds keys back at most, and between two looks at it."""
 
 
@@ -92,14 +92,14 @@ class KeyQueue:
             return False
         if self._held_since is None:
             self._held_since = monotonic()
-        if monotonic() - self._held_since > _MOST:
+        if monotonic() - self._held_since > _LONGEST_HOLD:
             self._held_since = None
             if any(_leaves(waiting.event) for waiting in self._waiting):
                 # What stands in front will not come: leave, without 8 s for each key.
                 # guard: keys-before-leaving
                 self._waiting = deque(waiting for waiting in self._waiting if _leaves(waiting.event))
             return False
-        self._app.set_timer(_AGAIN, self._look_again)
+        self._app.set_timer(_LOOK_APART, self._look_again)
         return True
 
     async def _look_again(self) -> None:
@@ -114,7 +114,7 @@ class KeyQueue:
             is_typing = isinstance(event, Key) and event.is_printable and _is_typed_in(target)
             if self._last is not None and not (is_typing and self._is_typing and self._last is target):
                 self._following = True
-                self._follow(self._last, self._last, _LAPS)
+                self._follow_key(self._last, self._last, _LAPS)
                 return
             if self._is_held():
                 return
@@ -136,22 +136,22 @@ class KeyQueue:
             return None
         return self._app.focused or self._app.screen
 
-    def _follow(self, pump: MessagePump, first: MessagePump, laps: int) -> None:
+    def _follow_key(self, pump: MessagePump, first: MessagePump, laps: int) -> None:
         """Queue up behind the keys in `pump`, then in its parent, which they bubble to, up to the app; then again.
 
         Nothing is lost on the way: a pump that closes handles first what it took, and one that fails ends the console.
         """
         while pump is not self._app:
             parent = getattr(pump, "parent", None) or self._app
-            if pump.call_later(self._follow, parent, first, laps):
+            if pump.call_later(self._follow_key, parent, first, laps):
                 return
             pump = parent
         if laps > 1:
-            self._app.call_later(self._follow, first, first, laps - 1)
+            self._app.call_later(self._follow_key, first, first, laps - 1)
         else:
-            self._app.call_later(self._through)
+            self._app.call_later(self._end_following)
 
-    async def _through(self) -> None:
+    async def _end_following(self) -> None:
         self._following, self._last = False, None
         await self._hand_out()
 

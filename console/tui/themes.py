@@ -153,7 +153,7 @@ TERMINAL = tuple(
 """The terminal's own colours, used as ours are: one for focus and keys, another for what is late, green for done."""
 
 
-_OF_16 = {DARK: "ansi-dark", LIGHT: "ansi-light", CONTRAST: "ansi-dark"}
+_ON_16_COLOURS = {DARK: "ansi-dark", LIGHT: "ansi-light", CONTRAST: "ansi-dark"}
 """On 16 colours the terminal's own stand for ours: the nearest of 16 to a pale background is the colour of the text."""
 
 
@@ -169,19 +169,19 @@ def first_theme(color_system: str | None, preferred: str = "") -> str:
     named = os.environ.get("TEAM_CONSOLE_THEME") or os.environ.get("TEXTUAL_THEME") or theme_called(preferred)
     if not named:
         with suppress(OSError, ValueError):
-            named = _last().read_text(encoding="utf-8")[:40].strip()
+            named = _theme_file().read_text(encoding="utf-8")[:40].strip()
     if chosen := theme_called(named or ""):
-        return _OF_16.get(chosen, chosen) if color_system == "standard" else chosen
+        return _ON_16_COLOURS.get(chosen, chosen) if color_system == "standard" else chosen
     return "ansi-dark" if color_system in (None, "standard") or native_colours() else DARK
 
 
 def remember_theme(name: str) -> None:
     """Begin with this theme next time; a state folder that cannot be written only forgets it."""
     with suppress(OSError):
-        replace_file(_last(), f"{name}\n".encode())
+        replace_file(_theme_file(), f"{name}\n".encode())
 
 
-def _last() -> Path:
+def _theme_file() -> Path:
     return state_folder() / "theme"
 
 

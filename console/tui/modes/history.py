@@ -132,7 +132,7 @@ class HistoryListing(Listing[Message]):
 
     def notes(self) -> list[str]:
         """Return what could not be read, and the work under way."""
-        gaps = [f"✗ not all of it can be read: {_gap(next(iter(self.gaps)))}"] if self.gaps else []
+        gaps = [f"✗ not all of it can be read: {_gap_words(next(iter(self.gaps)))}"] if self.gaps else []
         if not self.is_busy:
             return gaps
         return [*gaps, "◔ searching, esc stops" if self.query_text else "◔ reading"]
@@ -140,7 +140,7 @@ class HistoryListing(Listing[Message]):
     def empty(self) -> tuple[Line, ...]:
         """Return what is under way, else why there is nothing."""
         if not self.is_busy and self.at_end:
-            return _unread(next(iter(self.gaps))) if self.gaps else super().empty()
+            return _unread_lines(next(iter(self.gaps))) if self.gaps else super().empty()
         if self.situation.snapshot is None:
             return empty_words(self.MODE, self.situation)
         words = "Searching …" if self.query_text else "Reading the archives …"
@@ -169,7 +169,10 @@ class HistoryListing(Listing[Message]):
         known.update(copy.message_id for copies in self._copies.values() for copy in copies)
         new = [message for message in live if message.message_id not in known]
         new = [message for message in new if self.query.fits(self.found_in(message))]
-        self.all = (*self._as_rows(newest_first(new, when_created)), *(self._renewed(row, states) for row in self.all))
+        self.all = (
+            *self._as_rows(newest_first(new, when_created)),
+            *(self._with_new_states(row, states) for row in self.all),
+        )
 
     def _as_rows(self, messages: Iterable[Message]) -> Iterator[Message]:
         """Yield the messages, those of one broadcast as one, whose copies are remembered."""
@@ -183,7 +186,7 @@ class HistoryListing(Listing[Message]):
         """Return the messages that a row stands for."""
         return self._copies.get(row.message_id, (row,))
 
-    def _renewed(self, row: Message, states: Mapping[str, Message]) -> Message:
+    def _with_new_states(self, row: Message, states: Mapping[str, Message]) -> Message:
         copies = self._copies.get(row.message_id)
         if copies is None:
             return states.get(row.message_id, row)
@@ -211,10 +214,10 @@ class HistoryPane(Pane[Message]):
         before, snapshot = listing.situation.snapshot, situation.snapshot
         listing.situation, listing.now = situation, now
         has_begun = self._steps is not None or listing.at_end
-        if snapshot is not None and (not has_begun or (listing.gaps and _is_another(before, snapshot))):
-            self._start()
+        if snapshot is not None and (not has_begun or (listing.gaps and _is_newer(before, snapshot))):
+            self._walk_anew()
             return
-        if snapshot is not None and _is_another(before, snapshot):
+        if snapshot is not None and _is_newer(before, snapshot):
             listing.refresh(snapshot.messages)
         self.fill()
 
@@ -228,7 +231,7 @@ class HistoryPane(Pane[Message]):
             return
         if self._typing is not None:
             self._typing.stop()
-        self._typing = self.set_timer(_PAUSE, self._start)
+        self._typing = self.set_timer(_PAUSE, self._walk_anew)
 
     def back(self) -> bool:
         """Stop a search first; out of the message next."""
@@ -246,7 +249,7 @@ class HistoryPane(Pane[Message]):
     def _stop(self) -> None:
         self._steps, self.listing.is_busy = None, False
 
-    def _start(self) -> None:
+    def _walk_anew(self) -> None:
         """Walk anew from the newest message."""
         self._stop()
         listing = self.listing
@@ -295,10 +298,10 @@ class HistoryPane(Pane[Message]):
             self.app.notify(f"✗ History cannot be read: {reason_of(error)}", severity="error", markup=False)
         listing.is_busy = False
         self.fill()
-        self._near_the_end()
+        self._read_near_the_end()
 
     @on(RowList.Moved)
-    def _near_the_end(self) -> None:
+    def _read_near_the_end(self) -> None:
         place, number = self.rows.position
         if not self.listing.query_text and number - place < _AHEAD:
             self._go_on()
@@ -363,15 +366,15 @@ def _local_day(minute: str, zone: str, here: tuple[str, str]) -> str:
     return local_day(moment) if moment is not None else "unknown"
 
 
-def _is_another(before: Snapshot | None, now: Snapshot) -> bool:
+def _is_newer(before: Snapshot | None, now: Snapshot) -> bool:
     return before is None or before.revision != now.revision
 
 
-def _gap(problem: Problem) -> str:
+def _gap_words(problem: Problem) -> str:
     return safe_line(f"{problem.place}: {problem.message}", 120)
 
 
-def _unread(problem: Problem) -> tuple[Line, ...]:
+def _unread_lines(problem: Problem) -> tuple[Line, ...]:
     words = "History was lost" if problem.code in LOST else "The archives cannot be read"
     head: Line = (("✗  ", "alarm"), (words, "strong"))
-    return head, (), ((_gap(problem), "muted"),), ((safe_line(problem.hint, 200), "muted"),)
+    return head, (), ((_gap_words(problem), "muted"),), ((safe_line(problem.hint, 200), "muted"),)

@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec.structs import replace
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.evidence import EvidenceRequest
-from team_console.console.tui.gathered import Gathered
+from team_console.console.tui.shown_evidence import ShownEvidence
 from team_console.console.tui.words import ScreenState
 from team_console.store.contract.team import attachment_of
 from team_console.store.model.message import Message
@@ -99,7 +99,7 @@ class MessageSources:
         key = snapshot.config.key if snapshot else b""
         return message_seal(message, key) if key else None
 
-    def document_of(self, message: Message, around: Gathered | None = None) -> Document:
+    def document_of(self, message: Message, around: ShownEvidence | None = None) -> Document:
         """Return a message that can be answered, with what stands beside it and where it departs from its protocol."""
         content, view = self.content_of(message), self._host.situation.view
         findings = view.findings if view is not None else ()
@@ -132,12 +132,12 @@ class MessageSources:
             below=around.below,
         )
 
-    def evidence_for(self, row: RequestRow) -> Gathered:
+    def evidence_for(self, row: RequestRow) -> ShownEvidence:
         """Return what stands beside a request; asks for evidence that is missing or stale."""
         request = self.evidence_request(row)
         if request is None:
-            return Gathered(seen_of(row.question))
-        return self._known(request) or Gathered(seen_of(row.question, evidence=(NOT_YET,)), below=_LOOKING)
+            return ShownEvidence(seen_of(row.question))
+        return self._known(request) or ShownEvidence(seen_of(row.question, evidence=(NOT_YET,)), below=_LOOKING)
 
     def is_ready(self, row: RequestRow) -> bool:
         """Return whether the evidence of a request is gathered, so that it need not be drawn twice."""
@@ -177,11 +177,11 @@ class MessageSources:
         known = self._known(EvidenceRequest(f"report:{message.message_id}", message, None, text))
         return known.below if known is not None else _LOOKING
 
-    def _found(self, request: EvidenceRequest) -> Gathered | None:
+    def _found(self, request: EvidenceRequest) -> ShownEvidence | None:
         known = self._host.cache.evidence.get(request.key)
         return known if known is not None and known.is_for(request) else None
 
-    def _known(self, request: EvidenceRequest) -> Gathered | None:
+    def _known(self, request: EvidenceRequest) -> ShownEvidence | None:
         known = self._found(request)
         if known is None or monotonic() - known.at > FRESH:
             self._host.want(EvidenceWanted(request))

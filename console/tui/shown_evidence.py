@@ -18,7 +18,7 @@ from team_console.widgets.signs import Sign
 from team_console.widgets.text import Line
 
 
-class Gathered(Struct, frozen=True):
+class ShownEvidence(Struct, frozen=True):
     """What stands beside a request or report.
 
     Attributes:
@@ -40,16 +40,15 @@ class Gathered(Struct, frozen=True):
         return self.request is not None and self.request.is_for_the_same(request)
 
 
-def gathered(request: EvidenceRequest, evidence: Evidence, known: Gathered | None = None) -> Gathered:
-    """Evidence made ready to be shown; where it is `known` already, only the moment is another."""
+def evidence_to_show(request: EvidenceRequest, evidence: Evidence, known: ShownEvidence | None = None) -> ShownEvidence:
+    """Return evidence made ready to be shown; where it is `known` already, only the moment is another."""
     if known is not None and known.is_for(request) and known.evidence == evidence:
         return replace(known, at=monotonic())
     if request.row is not None and request.row.kind is RequestKind.PERMISSION:
-        asked_blocks(
-            request.message
-        )  # remembered: a change of thousands of lines is compared here, not while keys wait
+        # Remembered: a change of thousands of lines is compared here, not while keys wait.
+        asked_blocks(request.message)
     seen = seen_of(request.message, before=evidence.before, evidence=evidence.lines)
-    return Gathered(seen, _compared(evidence), _pieces(evidence), request, evidence, monotonic())
+    return ShownEvidence(seen, _comparison_blocks(evidence), _piece_blocks(evidence), request, evidence, monotonic())
 
 
 MARKS: Mapping[Mark, Sign] = {
@@ -65,7 +64,7 @@ MARKS: Mapping[Mark, Sign] = {
 _LONGEST = 400
 
 
-def _compared(evidence: Evidence) -> tuple[Block, ...]:
+def _comparison_blocks(evidence: Evidence) -> tuple[Block, ...]:
     """Return the difference to the rejected version, with the reason of the rejection."""
     if not evidence.compared:
         return ()
@@ -76,7 +75,7 @@ def _compared(evidence: Evidence) -> tuple[Block, ...]:
     return (*(why if evidence.words else ()), Heading(what, beside=True), replace(new, beside=True))
 
 
-def _pieces(evidence: Evidence) -> tuple[Block, ...]:
+def _piece_blocks(evidence: Evidence) -> tuple[Block, ...]:
     """Return everything else that stands beside it; a source is named once where pieces share it."""
     blocks: list[Block] = []
     for section in evidence.sections:

@@ -14,7 +14,7 @@ from team_console.store.backends.open import find_teams, nearest_team, other_tea
 from team_console.store.model.errors import Code, TeamError
 
 
-def run_bare(call: Call) -> int:
+def open_console(call: Call) -> int:
     """Run the console until it is left.
 
     Raises:
@@ -26,7 +26,7 @@ def run_bare(call: Call) -> int:
     except TeamError as error:
         if error.code is not Code.TEAM_NOT_FOUND or call.options.team:
             raise
-        call.options.team = pick(error)
+        call.options.team = choose_team(error)
         if call.options.team is None:
             return 0
 
@@ -54,7 +54,7 @@ def need_screen(instead: str) -> None:
         )
 
 
-def pick(nothing_found: TeamError) -> str | None:
+def choose_team(nothing_found: TeamError) -> str | None:
     """Let the human choose among the teams below the current folder and those of other programs; where there is none,
     say how the first one is made, and wait for it. None when they leave.
 
