@@ -220,7 +220,8 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         """Return an envelope value that is a time (`read_at`, `lease_until`, ...); None for none, and for what is no
         time.
         """
-        return from_text(str(self.record.get(key) or ""))
+        value = self.record.get(key)
+        return from_text(str(value)) if value else None
 
     def is_addressed_to(self, agent: str) -> bool:
         """Return whether `agent` is named, or everybody is and it is not the sender (requirements 13-16)."""
@@ -358,6 +359,8 @@ def meant(priority: str, status: str) -> tuple[str, str, tuple[str, ...]]:
 
     `Critical` and `1` are critical, `4` is low, `unread` and `"Pending "` are pending. What nobody knows stays as is.
     """
+    if priority in PRIORITIES and status in STATUSES:  # as nearly always
+        return PRIORITIES[priority], STATUSES[status], ()
     ours = (("priority", priority in PRIORITIES), ("status", status in STATUSES))
     urgency = _OTHER_PRIORITIES.get(priority.strip().lower(), priority)
     state = _OTHER_STATUSES.get(status.strip().lower(), status)
@@ -414,7 +417,9 @@ def new_message_id(now: datetime) -> str:
 
 def _times(value: object) -> Mapping[str, str]:
     """Return a mapping of the envelope, empty where there is none; nearly always there is none."""
-    return {canonical(str(name)): at for name, at in value.items()} if isinstance(value, Mapping) else _EMPTY
+    if not value or not isinstance(value, Mapping):
+        return _EMPTY
+    return {canonical(str(name)): at for name, at in value.items()}
 
 
 def _first(record: Fields, keys: tuple[str, ...]) -> str:

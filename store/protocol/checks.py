@@ -212,20 +212,25 @@ def _check_needs(kind: MessageKind, payload: Fields) -> None:
 
 
 def _departures(kind: MessageKind, payload: Fields) -> Iterator[tuple[str, str]]:
-    return departures(stated(payload), kind.needs)
+    return departures(stated(payload), kind.needs) if kind.needs else iter(())
 
 
 # Rules that a message keeps or breaks by itself, whoever is in the team: its frame, its fields, its body.
 
 
 def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
-    """Violations by one message of its protocol, with place and next step; those of its body remembered."""
-    message, kind = read.message, read.kind
-    if kind is UNKNOWN:
+    """Violations by one message of its protocol, with place and next step; remembered."""
+    return _problems_in(read.message)
+
+
+@per_message
+def _problems_in(message: Message) -> tuple[Problem, ...]:
+    read = parse_message(message)
+    if read.kind is UNKNOWN:
         return read.frame_problems
-    if kind.family is Family.SPRINT:
+    if read.kind.family is Family.SPRINT:
         return read.frame_problems + _sprint_problems(message)
-    return (*read.frame_problems, *_record_problems(read, kind))
+    return (*read.frame_problems, *_record_problems(read, read.kind))
 
 
 def _record_problems(read: ParsedMessage, kind: MessageKind) -> Iterator[Problem]:
@@ -236,8 +241,9 @@ def _record_problems(read: ParsedMessage, kind: MessageKind) -> Iterator[Problem
         yield Problem("NO_RECIPIENT", "notice", message.message_id, text, "Give it a recipient if another is meant.")
     for name, what in _departures(kind, payload):
         yield _departure(message, name, what, "warning")
-    if lacking := ", ".join(name for name in kind.usual if payload.get(name) is None):
-        yield _departure(message, lacking, f"is missing; it usually carries {', '.join(kind.usual)}", "notice")
+    if lacking := [name for name in kind.usual if payload.get(name) is None]:
+        what = f"is missing; it usually carries {', '.join(kind.usual)}"
+        yield _departure(message, ", ".join(lacking), what, "notice")
     if message.type in CARRIERS:
         for name, severity in (("content", "warning"), ("summary", "notice")):
             if not payload.get(name):
@@ -453,7 +459,6 @@ _HINTS = {
 }
 
 
-@per_message
 def _sprint_problems(message: Message) -> tuple[Problem, ...]:
     """Violations by a stored sprint message of the form of its kind."""
     read = parse_message(message)

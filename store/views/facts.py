@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
@@ -148,7 +149,6 @@ def inboxes(live: Iterable[PlacedMessage], everybody: Set[str], beyond: Beyond |
 
 _ASKING = frozenset({"message", "handoff", "review", "clarify", "escalate"})
 """Kinds that are written to one agent for it to act on; a broadcast demands no answer (requirement 84)."""
-_Pair = tuple[str, str]
 
 
 def unanswered(live: Iterable[PlacedMessage]) -> dict[str, tuple[Message, ...]]:
@@ -157,50 +157,41 @@ def unanswered(live: Iterable[PlacedMessage]) -> dict[str, tuple[Message, ...]]:
     Args:
         live: The queue, in order.
     """
-    between: dict[_Pair, list[PlacedMessage]] = {}
-    for entry in live:
-        for pair in _pairs(entry):
-            between.setdefault(pair, []).append(entry)
-    owed: dict[str, list[Message]] = {}
-    for pair, entries in sorted(between.items()):
-        for entry, answer in _talk(pair, entries):
-            message, reader = entry.message, entry.message.recipients[0]
-            if answer is None and message.is_read_by(reader):
-                owed.setdefault(reader, []).append(message)
-    return {name: tuple(messages) for name, messages in sorted(owed.items())}
+    owed: dict[str, dict[str, list[Message]]] = {}
+    for entry, answer in _talk(live):
+        message, reader = entry.message, entry.message.recipients[0]
+        if answer is None and message.is_read_by(reader):
+            owed.setdefault(reader, {}).setdefault(message.sender, []).append(message)
+    return {name: tuple(chain.from_iterable(by[each] for each in sorted(by))) for name, by in sorted(owed.items())}
 
 
 def halves_of(message: Message, among: Iterable[Message]) -> list[Message]:
     """Find what a message answers without quoting it, and what answers it so."""
-    pairs = set(_pairs(PlacedMessage.of(message, 0)))
-    entries = PlacedMessage.each(among)
     found: list[Message] = []
-    for pair in pairs:
-        between = sorted((entry for entry in entries if pair in _pairs(entry)), key=lambda entry: entry.order)
-        for asked, answer in _talk(pair, between):
-            if answer is not None and not _quotes(answer.message):
-                found += [answer.message] if asked.message == message else []
-                found += [asked.message] if answer.message == message else []
+    for asked, answer in _talk(sorted(PlacedMessage.each(among), key=lambda entry: entry.order)):
+        if answer is not None and not _quotes(answer.message):
+            found += [answer.message] if asked.message == message else []
+            found += [asked.message] if answer.message == message else []
     return found
 
 
-def _talk(pair: _Pair, entries: Sequence[PlacedMessage]) -> Iterator[tuple[PlacedMessage, PlacedMessage | None]]:
-    """Each message that asks something, with its answer; a message to somebody who waits for one asks nothing."""
-    waiting: dict[str, list[PlacedMessage]] = {name: [] for name in pair}
+def _talk(entries: Iterable[PlacedMessage]) -> Iterator[tuple[PlacedMessage, PlacedMessage | None]]:
+    """Each message that asks something, with its answer; a message to somebody who waits for one asks nothing.
+
+    Args:
+        entries: All of them, in order.
+    """
+    waiting: dict[tuple[str, str], list[PlacedMessage]] = {}
     for entry in entries:
         sender = entry.message.sender
-        other = pair[1] if sender == pair[0] else pair[0]
-        answered, waiting[other] = waiting[other], []
-        yield from ((asked, entry) for asked in answered)
-        if not answered and _asks(entry):
-            waiting[sender].append(entry)
+        for name in entry.message.recipients:
+            if name == sender:
+                continue
+            if answered := waiting.pop((name, sender), None):
+                yield from ((asked, entry) for asked in answered)
+            elif _asks(entry):
+                waiting.setdefault((sender, name), []).append(entry)
     yield from ((asked, None) for left in waiting.values() for asked in left)
-
-
-def _pairs(entry: PlacedMessage) -> Iterator[_Pair]:
-    """Return the two ends of a message, in alphabetical order, for each recipient."""
-    sender = entry.message.sender
-    return ((min(sender, name), max(sender, name)) for name in entry.message.recipients if name != sender)
 
 
 def _asks(entry: PlacedMessage) -> bool:
@@ -252,22 +243,26 @@ def last_seen(entries: Iterable[PlacedMessage]) -> LastSeen:
     Args:
         entries: All of them, in order.
     """
-    written: dict[str, Order] = {}
-    spoken: dict[str, Order] = {}
+    written: dict[str, PlacedMessage] = {}
+    spoken: dict[str, PlacedMessage] = {}
     read: dict[str, datetime] = {}
     reports: dict[str, PlacedMessage] = {}
     for entry in entries:
         message = entry.message
-        written[message.sender] = entry.order
+        written[message.sender] = entry
         if is_speech(entry):
-            spoken[message.sender] = entry.order
+            spoken[message.sender] = entry
         if report_of(message) is not None:
             reports[reporter_of(message)] = entry
         for name, text in message.reading_times():
             moment = from_text(text)
             if moment is not None:
                 read[name] = max(moment, read.get(name, moment))
-    return LastSeen(written, spoken, read, reports)
+    return LastSeen(_orders(written), _orders(spoken), read, reports)
+
+
+def _orders(entries: Mapping[str, PlacedMessage]) -> dict[str, Order]:
+    return {name: entry.order for name, entry in entries.items()}
 
 
 # Where the latest roster and what is known of creations, destructions and settings do not agree.
