@@ -33,12 +33,12 @@ def do_failures(call: Call) -> None:
         if message.status in _DEAD or (not call.options.failed and _is_put_off(message))
     ]
     messages.sort(key=lambda entry: (entry.status not in _DEAD, entry.order_by()[1]))
-    listed = {"failures": [as_json(message) for message in messages], "count": len(messages)}
+    listed = {"failures": [failure_json(message) for message in messages], "count": len(messages)}
     rows = [_cells(message, snapshot.taken_at) for message in messages]
     print_rows(call, listed, snapshot, rows, "no failed deliveries")
 
 
-def as_json(message: Message) -> dict[str, Any]:
+def failure_json(message: Message) -> dict[str, Any]:
     """Return one failed message as `failures --json` prints it."""
     following, end = next_attempt(message), expires_at(message)
     return {

@@ -31,7 +31,7 @@ from team_console.console.clients.transcript import (
     TranscriptRow,
     clean,
     items_of,
-    texts_of,
+    texts_of_kind,
     typed_text,
 )
 from team_console.store.model.errors import Problem, TeamError
@@ -193,7 +193,7 @@ class Claude(Client):
         if row.isSidechain and not extract.asked.thread:  # a subagent's work in the file of the session itself
             return
         content = message.get("content")
-        words = [content] if isinstance(content, str) else texts_of(content, "text")
+        words = [content] if isinstance(content, str) else texts_of_kind(content, "text")
         if row.type == "user":
             extract.end_words()
             for item in items_of(content, "tool_result"):
@@ -235,7 +235,7 @@ def _old_rules(settings: Settings) -> Notes:
 
 def _result(item: Mapping[str, Any]) -> str:
     content = item.get("content")
-    text = content if isinstance(content, str) else "".join(texts_of(content, "text"))
+    text = content if isinstance(content, str) else "".join(texts_of_kind(content, "text"))
     if item.get("is_error") is not True:
         return "ok"
     match = EXIT.search(text[:40])

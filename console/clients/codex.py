@@ -27,7 +27,7 @@ from team_console.console.clients.transcript import (
     NOT_TYPED,
     TranscriptExtract,
     TranscriptRow,
-    texts_of,
+    texts_of_kind,
     typed_text,
 )
 from team_console.store.model.home import home
@@ -125,13 +125,13 @@ class Codex(Client, TakesPrompts):
             # It names its shell in other ways than its hook does, and runs one call at a time: the newest is the one.
             extract.add_call(text_in(item, "name") or "shell", _arguments(item), call, is_newest=True)
         elif kind == "message" and item.get("role") == "assistant":
-            extract.add_words(texts_of(item.get("content"), "output_text"), None)
+            extract.add_words(texts_of_kind(item.get("content"), "output_text"), None)
             extract.end_words()
         elif kind == "message" and item.get("role") == "user":
             extract.end_words()
             kinds = mapping(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
             is_typed = isinstance(kinds, list) and set(map(str, kinds)) == {"user.text"}
-            words = texts_of(item.get("content"), "input_text")
+            words = texts_of_kind(item.get("content"), "input_text")
             words = words if is_typed else [text for text in words if not NOT_TYPED.match(text)]
             extract.user = extract.user or typed_text("\n".join(words), is_typed)
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from team_console.console.clients.session_files import Data
 from team_console.console.clients.shell_command import ANY, WRITES_FILE, Command, is_option
-from team_console.console.clients.shell_programs import each_word, path_in, paths_of, program_of, table_of
+from team_console.console.clients.shell_programs import each_word, path_below, paths_of, program_of, table_of
 from team_console.console.clients.shell_reader import commands_in
 from team_console.console.clients.shell_values import UNKNOWN
 
@@ -303,7 +303,7 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
 
 def _real(folder: str, path: str) -> str:
     """Return a path without links on the way; as it is where no file can have it."""
-    whole = path_in(folder, path)
+    whole = path_below(folder, path)
     if os.path.normpath(whole).startswith(_DEVICES):  # of this process they are others
         return os.path.normpath(whole)
     try:
@@ -356,7 +356,7 @@ def _written(commands: list[Command], project: str) -> Iterator[str]:
     """
     for found in commands:
         for path in _named_as_written(found.words):
-            whole = path_in(found.folder, path)
+            whole = path_below(found.folder, path)
             yield _real(found.folder, whole.replace(UNKNOWN, "_"))
             _, unknown, behind = whole.rpartition(f"{UNKNOWN}/")
             # guard: unknown-folder-may-be-the-project

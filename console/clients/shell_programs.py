@@ -363,7 +363,7 @@ _IS_VALUE = re.compile(r"(?![-+]|[a-z-]+$)")
 """What no program has as a subcommand: behind an option that is not known it is the word of that."""
 
 
-def path_in(folder: str, path: str) -> str:
+def path_below(folder: str, path: str) -> str:
     """Return a path that is given in a folder; one of a user whose name cannot be looked up stays as it is."""
     if path == "~+" or path.startswith("~+/"):  # the folder itself
         path = f".{path[2:]}"
@@ -377,7 +377,7 @@ def folder_behind(folder: str, word: str) -> str:
     then it is kept as the words of a command.
     """
     if first_use(word) is None and BETWEEN_WORDS not in folder:
-        return path_in(folder, word)
+        return path_below(folder, word)
     return f"{folder}{BETWEEN_WORDS}{as_one_field(word)}"
 
 

@@ -29,7 +29,7 @@ from team_console.console.clients.shell_programs import (
     behind_options_of_read,
     folder_of,
     folders_searched,
-    path_in,
+    path_below,
     program_of,
     script_of,
     started_by,
@@ -149,7 +149,7 @@ class _TextReader:
                 continue
             if found.folder not in folders:
                 choices = islice(self._variables.expanded([found.folder]), _MOST_FOLDERS)
-                folders[found.folder] = [reduce(path_in, parts) for parts in choices]
+                folders[found.folder] = [reduce(path_below, parts) for parts in choices]
             yield from (Command([found.called, *found.words[1:]], folder) for folder in folders[found.folder])
 
     def _run_command(self, words: list[str], noted: CommandInText) -> None:
@@ -293,7 +293,7 @@ class _TextReader:
 
 def _content_of(file: str, noted: CommandInText) -> str:
     """Return the variable that keeps what is written into a file, as a command names it."""
-    return file_content(path_in(noted.folder, file))
+    return file_content(path_below(noted.folder, file))
 
 
 def _once_known(program: str) -> str:

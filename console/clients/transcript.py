@@ -173,7 +173,7 @@ def items_of(content: object, kind: str) -> list[Mapping[str, Any]]:
     return [item for item in items if isinstance(item, Mapping) and item.get("type") == kind]
 
 
-def texts_of(content: object, kind: str) -> list[str]:
+def texts_of_kind(content: object, kind: str) -> list[str]:
     """Return the texts of the items of one kind."""
     return [text_in(item, "text") for item in items_of(content, kind)]
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from team_console.console.clients.session_files import LARGEST, OLD, agent_prefix, own_folder
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
-from team_console.store.protocol.client_requests import origin_of, path_in, permission_of
+from team_console.store.protocol.client_requests import origin_of, path_of_input, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.evidence import (
     MOST_NAMES,
@@ -267,5 +267,5 @@ def _names(request: EvidenceRequest, row: RequestRow) -> tuple[str, ...]:
     """Return the files that a plan's text names, or the one that a permission is about."""
     if row.kind is not RequestKind.PERMISSION:
         return named_files(request.text)
-    path = path_in(permission_of(request.message.payload).input)
+    path = path_of_input(permission_of(request.message.payload).input)
     return (path,) if path else ()

@@ -238,7 +238,7 @@ def headline_of(permission: Permission, directory: str = "") -> str:
     Made of tool and input alone: what the asker says of it may be anything.
     """
     given = permission.input
-    subject = _first_line(command_in(given)) or file_seen_from(path_in(given), directory)
+    subject = _first_line(command_in(given)) or file_seen_from(path_of_input(given), directory)
     subject = subject or next((line for key in _SUBJECTS if (line := _first_line(given.get(key)))), "")
     subject = subject or ", ".join(islice(_fields_in_words(given), _MOST_FIELDS))
     tool = tool_in_line(permission.tool)
@@ -287,7 +287,7 @@ _MOST_FIELDS = 20
 """Fields of an input of an unknown kind that a title looks at."""
 
 
-def path_in(given: Fields) -> str:
+def path_of_input(given: Fields) -> str:
     """Return the file that an input of a tool names; empty when it names none."""
     return next(filter(None, (text_in(given, key) for key in PATH_KEYS)), "")
 
@@ -399,7 +399,7 @@ def edited_input(question: Message, part: EditablePart, text: str) -> Fields:
 
 
 def _suffix_of_file(given: Fields) -> str:
-    suffix = PurePath(path_in(given).replace("\\", "/")).suffix
+    suffix = PurePath(path_of_input(given).replace("\\", "/")).suffix
     return suffix if suffix.isascii() and suffix[1:].isalnum() and len(suffix) <= _LONGEST_SUFFIX else ".txt"
 
 

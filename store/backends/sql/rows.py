@@ -391,7 +391,7 @@ def _parse(text: Any) -> tuple[Any, str | None]:
         return text, str(error)
 
 
-def as_json(text: Any) -> Any:
+def json_value_of(text: Any) -> Any:
     """Return the JSON value in a text or bytes, else the text itself."""
     return _parse(text)[0]
 

@@ -24,10 +24,10 @@ from team_console.store.backends.sql.row_reader import RowReader, RowsState, in_
 from team_console.store.backends.sql.row_writer import RowWriter
 from team_console.store.backends.sql.rows import (
     RowEntry,
-    as_json,
     dump,
     given_payload,
     is_storable,
+    json_value_of,
     payload_text,
     storable,
 )
@@ -479,12 +479,14 @@ def _not_kept(table: str) -> TeamError:
 
 def _says_same(found: Any, given: Any) -> bool:
     """Return whether a column says what it was given; a database may write JSON in another way."""
-    return bool(found == given) or (found is not None and given is not None and as_json(found) == as_json(given))
+    return bool(found == given) or (
+        found is not None and given is not None and json_value_of(found) == json_value_of(given)
+    )
 
 
 def _is_same_message(found: Any, given: Any) -> bool:
     """Return whether two records as JSON are of one message, however far it was on its way in each of them."""
-    told, wanted = as_json(found), as_json(given)
+    told, wanted = json_value_of(found), json_value_of(given)
     if not (isinstance(told, dict) and isinstance(wanted, dict)):
         return False
     # guard: pushed-again-is-the-same-message
