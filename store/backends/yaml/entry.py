@@ -183,7 +183,7 @@ def parse_record(raw: bytes) -> FieldDict:
     Raises:
         TextError: The text is not one readable mapping; lines are counted from the first of `raw`.
     """
-    record = own_form.read_record(raw)
+    record = own_form.read_own_form(raw)
     return read_record(raw) if record is None else record
 
 

@@ -154,7 +154,7 @@ def _rows() -> re.Pattern[bytes]:
     )
 
 
-def read_record(raw: bytes) -> FieldDict | None:
+def read_own_form(raw: bytes) -> FieldDict | None:
     """Read the record in the text of one entry; None when it is not of our own form."""
     if len(raw) > LARGEST or not raw.startswith(b"- ") or not _is_calm(raw):
         return None
