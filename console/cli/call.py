@@ -15,7 +15,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER, canonical, check_name, did_you_mean
 from team_console.store.protocol.kinds import KINDS
-from team_console.store.protocol.membership import known
+from team_console.store.protocol.membership import known_members
 from team_console.store.service.caller import Caller
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _is_known(snapshot: Snapshot, name: str) -> bool:
 
 
 def _names(snapshot: Snapshot) -> Iterable[str]:
-    return known(snapshot.config, snapshot.messages)
+    return known_members(snapshot.config, snapshot.messages)
 
 
 # One call: its options, its team, who acts.

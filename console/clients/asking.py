@@ -38,7 +38,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import mapping, parse_message, text_in
+from team_console.store.protocol.parsing import mapping_in, parse_message, text_in
 from team_console.store.protocol.sent_back import sent_back
 from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.service.caller import Receipt
@@ -537,7 +537,7 @@ def record_refused(session: ClientSession) -> None:
     now = session.team.clock()
     for name, facts in list(session.files.all(REFUSED)):
         session.files.remove(name)
-        tool, given = text_in(facts, "tool_name"), mapping(facts, "tool_input")
+        tool, given = text_in(facts, "tool_name"), mapping_in(facts, "tool_input")
         ask_permission(
             session.caller(session.me),
             tool=tool,

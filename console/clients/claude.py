@@ -36,7 +36,7 @@ from team_console.console.clients.transcript import (
 )
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.home import home, state_folder
-from team_console.store.protocol.parsing import mapping, text_in
+from team_console.store.protocol.parsing import mapping_in, text_in
 from team_console.store.protocol.sent_back import SentBack
 
 NAME = "claude-code"
@@ -205,7 +205,7 @@ class Claude(Client):
             if extract.agent and message.get("id") != extract.agent_id:
                 extract.is_agent_whole = True
             for item in reversed(items_of(content, "tool_use")):
-                extract.add_call(text_in(item, "name"), mapping(item, "input"), text_in(item, "id"))
+                extract.add_call(text_in(item, "name"), mapping_in(item, "input"), text_in(item, "id"))
             extract.add_words(words, message.get("id"))
 
     def approval(self, event: Event, decided: SentBack) -> Reply | None:

@@ -12,7 +12,7 @@ from team_console.console.clients.event import Event, EventName, Reply, Wish, sp
 from team_console.console.clients.place import Joining, Place
 from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow
 from team_console.store.model.errors import Problem
-from team_console.store.protocol.parsing import mapping, mappings, text_in
+from team_console.store.protocol.parsing import mapping_in, mappings_in, text_in
 from team_console.store.protocol.sent_back import SentBack
 
 LONGEST_CONTEXT = 9_500
@@ -131,8 +131,8 @@ class Client(Program):
 
     def event_of(self, data: Mapping[str, Any]) -> Event:
         """Read one event."""
-        name, tool, given = text_in(data, "hook_event_name"), text_in(data, "tool_name"), mapping(data, "tool_input")
-        asks_questions = tool in self.question_tools and mappings(given, "questions")
+        name, tool, given = text_in(data, "hook_event_name"), text_in(data, "tool_name"), mapping_in(data, "tool_input")
+        asks_questions = tool in self.question_tools and mappings_in(given, "questions")
         is_plan = tool == self.plan_tool and text_in(given, "plan").strip()
         if is_plan:
             wish = Wish.PLAN
@@ -141,7 +141,7 @@ class Client(Program):
         else:
             wish = Wish.PERMISSION
         asks = bool(tool) and name in (EventName.PERMISSION, EventName.BEFORE_TOOL)
-        tasks = mappings(data, "background_tasks")
+        tasks = mappings_in(data, "background_tasks")
         works = any(task.get("type") == "teammate" and task.get("status") == "running" for task in tasks)
         return Event(
             client=self.name,
@@ -152,7 +152,7 @@ class Client(Program):
             input=given,
             thread=text_in(data, "agent_id"),
             teammate=self.teammate_of(data),
-            suggestions=mappings(data, "permission_suggestions"),
+            suggestions=mappings_in(data, "permission_suggestions"),
             wish=wish if asks else None,
             last_words=text_in(data, "last_assistant_message"),
             keeps_going=data.get("stop_hook_active") is True,

@@ -31,7 +31,7 @@ from team_console.console.clients.transcript import (
     typed_text,
 )
 from team_console.store.model.home import home
-from team_console.store.protocol.parsing import mapping, text_in
+from team_console.store.protocol.parsing import mapping_in, text_in
 from team_console.store.protocol.sent_back import SentBack
 
 NAME = "codex"
@@ -129,7 +129,7 @@ class Codex(Client, TakesPrompts):
             extract.end_words()
         elif kind == "message" and item.get("role") == "user":
             extract.end_words()
-            kinds = mapping(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
+            kinds = mapping_in(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
             is_typed = isinstance(kinds, list) and set(map(str, kinds)) == {"user.text"}
             words = texts_of_kind(item.get("content"), "input_text")
             words = words if is_typed else [text for text in words if not NOT_TYPED.match(text)]

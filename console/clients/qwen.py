@@ -15,7 +15,7 @@ from team_console.console.clients.session_files import EXIT
 from team_console.console.clients.settings_part import HookLines
 from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow, clean, typed_text
 from team_console.store.model.home import home
-from team_console.store.protocol.parsing import mapping, mappings, text_in
+from team_console.store.protocol.parsing import mapping_in, mappings_in, text_in
 from team_console.store.protocol.sent_back import SentBack
 
 NAME = "qwen-code"
@@ -79,17 +79,17 @@ class Qwen(Client):
 
     def take_row(self, extract: TranscriptExtract, row: TranscriptRow) -> None:
         """Take a row, which is a whole message, or what came out of a tool."""
-        parts = mappings(row.message, "parts") if isinstance(row.message, Mapping) else ()
+        parts = mappings_in(row.message, "parts") if isinstance(row.message, Mapping) else ()
         words = [text_in(part, "text") for part in parts if not part.get("thought")]
         if row.type == "tool_result":
             for part in parts:
-                answer = mapping(part, "functionResponse")
-                extract.results.setdefault(text_in(answer, "id"), _result(mapping(answer, "response")))
+                answer = mapping_in(part, "functionResponse")
+                extract.results.setdefault(text_in(answer, "id"), _result(mapping_in(answer, "response")))
         elif row.type == "assistant":
             for part in reversed(parts):
-                if call := mapping(part, "functionCall"):
+                if call := mapping_in(part, "functionCall"):
                     tool = text_in(call, "name")
-                    extract.add_call(_TOOLS.get(tool, tool), mapping(call, "args"), text_in(call, "id"))
+                    extract.add_call(_TOOLS.get(tool, tool), mapping_in(call, "args"), text_in(call, "id"))
             extract.add_words(words, None)
             extract.end_words()
         elif row.type == "user":

@@ -35,7 +35,7 @@ from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.contract.team import new_name
 from team_console.store.model.errors import TeamError
 from team_console.store.model.names import ALL, USER, canonical, check_name, is_name
-from team_console.store.protocol.membership import SESSION, Doing, known
+from team_console.store.protocol.membership import SESSION, Doing, known_members
 from team_console.store.service.caller import Caller
 from team_console.store.service.grants import is_granted
 from team_console.store.service.sessions import handed_elsewhere, is_urgent, mail_waiting, note_session
@@ -74,7 +74,7 @@ class ClientSession:
             return False
         if not self.config.declared or self.me in self.config.agents:
             return True
-        return self.me in known(self.config, self.team.snapshot().messages)
+        return self.me in known_members(self.config, self.team.snapshot().messages)
 
     @property
     def teammate(self) -> str | None:
@@ -113,7 +113,7 @@ class ClientSession:
         messages = self.team.snapshot().messages
         if doing is Doing.ENDED:
             return any(message.type == SESSION and self.event.session in str(message.payload) for message in messages)
-        return not self.config.declared and self.me not in known(self.config, messages)
+        return not self.config.declared and self.me not in known_members(self.config, messages)
 
     def meet_teammate(self) -> None:
         """Make sure that a teammate is known before it acts: its start may not have been told."""

@@ -20,7 +20,7 @@ from team_console.store.contract.team import attachment_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.parsing import mapping
+from team_console.store.protocol.parsing import mapping_in
 from team_console.store.views.evidence import NOT_FOUND_OUT
 from team_console.store.views.rows import RequestState
 
@@ -102,7 +102,7 @@ class Background:
         A content that is not what the message's own digest says is shown as such, never as the content.
         """
         screen, contents = self._screen, self._screen.cache.contents
-        digest = mapping(message.payload, "attachment").get("sha256")
+        digest = mapping_in(message.payload, "attachment").get("sha256")
         try:
             data = await asyncio.to_thread(screen.cache.team.attachment, place)
             self._missed.pop(place, None)

@@ -22,7 +22,7 @@ from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Fields, Message
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.parsing import carries, mapping
+from team_console.store.protocol.parsing import carries, mapping_in
 from team_console.store.settings.in_force import InForce, text_digest
 from team_console.store.settings.team_config import TeamConfig
 
@@ -643,7 +643,7 @@ def _who(holder: LockHolder | None) -> str:
 
 def attachment_of(message: Message) -> str | None:
     """Return the reference of the content stored beside the queue, None when all of it is in the record."""
-    place = mapping(message.payload, "attachment").get("path")
+    place = mapping_in(message.payload, "attachment").get("path")
     return place if isinstance(place, str) else None
 
 
@@ -658,7 +658,7 @@ def attached_content(team: Team, message: Message) -> str | None:
     if reference is None:
         return None
     data = team.attachment(reference)
-    if mapping(message.payload, "attachment").get("sha256") not in (None, hashlib.sha256(data).hexdigest()):
+    if mapping_in(message.payload, "attachment").get("sha256") not in (None, hashlib.sha256(data).hexdigest()):
         text = f"{message.message_id}: {reference} is not the content that was attached"
         raise TeamError(Code.INVALID_FIELD, text, f"Ask {message.sender} to send it again.")
     return data.decode("utf-8", "replace")
@@ -668,7 +668,7 @@ def attachment_problems(team: Team, messages: Iterable[Message]) -> Iterator[Pro
     """Attachments of the messages that are missing or are not what was attached, each told once."""
     seen: set[tuple[object, object]] = set()
     for message in messages:
-        place = mapping(message.payload, "attachment")
+        place = mapping_in(message.payload, "attachment")
         key = str(place.get("path")), str(place.get("sha256"))
         if not place or key in seen:
             continue

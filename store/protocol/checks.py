@@ -112,13 +112,13 @@ def check_asked(type: str, payload: Fields) -> None:
     questions = questions_of(payload)
     if any(is_blank(question.text) for question in questions):
         raise TeamError(Code.INVALID_FIELD, f"{type}: a question says nothing", "Ask something.")
-    twice = _stands_twice([question.text for question in questions])
+    twice = _repeated([question.text for question in questions])
     if twice is not None:
         text = f"{type}: two questions ask {value_words(twice)}"
         raise TeamError(Code.INVALID_FIELD, text, "Ask each once: answers are kept under the question's text.")
     for question in questions:
         # guard: options-told-apart
-        twice = _stands_twice([option.label.strip() for option in question.options])
+        twice = _repeated([option.label.strip() for option in question.options])
         if twice is not None:
             text = f"{type}: two options of {value_words(question.text)} are {value_words(twice)}"
             raise TeamError(Code.INVALID_FIELD, text, "Give each its own label: it is what the answer says.")
@@ -127,12 +127,12 @@ def check_asked(type: str, payload: Fields) -> None:
             raise TeamError(Code.INVALID_FIELD, text, "Give each a label: it is what the answer says.")
 
 
-def _stands_twice(texts: Sequence[str]) -> str | None:
+def _repeated(texts: Sequence[str]) -> str | None:
     return next((text for text, number in Counter(texts).items() if number > 1), None)
 
 
 def check_verdict(type: str, fields: Fields) -> None:
-    """A verdict quotes a request, says true or false, and gives its reason when it refuses (requirements 69-78, 93).
+    """Refuse a verdict that quotes no request, says neither yes nor no, or says no without a reason (69-78, 93).
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`, `APPROVE_MISSING`, `INVALID_FIELD` or `MISSING_REASON`.
@@ -154,7 +154,7 @@ def check_verdict(type: str, fields: Fields) -> None:
 
 
 def check_text_fields(type: str, fields: Fields) -> None:
-    """A message or broadcast needs content and summary, both texts (requirements 52, 53, 55, 56).
+    """Refuse a message or broadcast without content and summary, both texts (requirements 52, 53, 55, 56).
 
     Raises:
         TeamError: `MISSING_CONTENT`, `MISSING_SUMMARY` or `INVALID_FIELD`.
@@ -206,20 +206,20 @@ def _sendable(type: str, own_kinds: Collection[str] = ()) -> MessageKind:
 
 
 def _check_needs(kind: MessageKind, payload: Fields) -> None:
-    for name, what in _departures(kind, payload):
+    for name, what in _wrong_fields(kind, payload):
         hint = f"{kind.name} needs {', '.join(kind.needs)} in its payload."
         raise TeamError(Code.INVALID_FIELD, f"payload.{name} {what}", hint)
 
 
-def _departures(kind: MessageKind, payload: Fields) -> Iterator[tuple[str, str]]:
-    return departures(stated(payload), kind.needs) if kind.needs else iter(())
+def _wrong_fields(kind: MessageKind, payload: Fields) -> Iterator[tuple[str, str]]:
+    return wrong_parts(stated(payload), kind.needs) if kind.needs else iter(())
 
 
 # Rules that a message keeps or breaks by itself, whoever is in the team: its frame, its fields, its body.
 
 
 def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
-    """Violations by one message of its protocol, with place and next step; remembered."""
+    """Return where one message violates its protocol, with place and next step; remembered."""
     return _problems_in(read.message)
 
 
@@ -234,31 +234,31 @@ def _problems_in(message: Message) -> tuple[Problem, ...]:
 
 
 def _record_problems(read: ParsedMessage, kind: MessageKind) -> Iterator[Problem]:
-    """Violations of their fields by a record of any kind but those of the sprint."""
+    """Yield what is wrong with the fields of a record of any kind but those of the sprint."""
     message, payload = read.message, read.message.payload
     if message.type in UNADDRESSED and not any(message.record.get(key) for key in ADDRESS_KEYS):
         text = f"{message.type} names no recipient; it is taken as one to {', '.join(message.recipients)}"
         yield Problem("NO_RECIPIENT", "notice", message.message_id, text, "Give it a recipient if another is meant.")
-    for name, what in _departures(kind, payload):
-        yield _departure(message, name, what, "warning")
+    for name, what in _wrong_fields(kind, payload):
+        yield _field_problem(message, name, what, "warning")
     if lacking := [name for name in kind.usual if payload.get(name) is None]:
         what = f"is missing; it usually carries {', '.join(kind.usual)}"
-        yield _departure(message, ", ".join(lacking), what, "notice")
+        yield _field_problem(message, ", ".join(lacking), what, "notice")
     if message.type in CARRIERS:
         for name, severity in (("content", "warning"), ("summary", "notice")):
             if not payload.get(name):
-                yield _departure(message, name, "is missing", severity)
+                yield _field_problem(message, name, "is missing", severity)
     elif message.type in RESPONSES.values():
         if read.request_id is None:
-            yield _departure(message, "request_id", "is missing, so it answers nothing", "error")
+            yield _field_problem(message, "request_id", "is missing, so it answers nothing", "error")
         if read.approve is None:
-            yield _departure(message, "approve", "is neither true nor false, so it decides nothing", "error")
+            yield _field_problem(message, "approve", "is neither true nor false, so it decides nothing", "error")
         if read.answers is RequestKind.QUESTION and read.approve and not _has_answers(payload):
-            yield _departure(message, "answers", "is missing, so it decides nothing", "error")
+            yield _field_problem(message, "answers", "is missing, so it decides nothing", "error")
         if read.approve is False and not any(payload.get(name) for name in ("content", "reason", "feedback")):
-            yield _departure(message, "content", "gives no reason for the refusal", "warning")
+            yield _field_problem(message, "content", "gives no reason for the refusal", "warning")
     elif read.opens in FOR_CLIENTS and payload.get("expires") is not None and not _has_end(read.opens, payload):
-        yield _departure(message, "expires", "is not a time, so it never ends by itself", "warning")
+        yield _field_problem(message, "expires", "is not a time, so it never ends by itself", "warning")
 
 
 def _has_answers(payload: Fields) -> bool:
@@ -280,13 +280,13 @@ def _are_questions(value: Sequence[Any]) -> bool:
 
 
 def self_addressed(message: Message) -> Iterator[Problem]:
-    """A message that goes to its own sender and to nobody else."""
+    """Yield the problem of a message that goes to its own sender and to nobody else."""
     if message.recipients == (message.sender,):
         text = f"{message.sender} writes to itself"
         yield Problem("SELF_ADDRESSED", "notice", message.message_id, text, "A reaction of one's own needs no message.")
 
 
-def _departure(message: Message, name: str, what: str, severity: str) -> Problem:
+def _field_problem(message: Message, name: str, what: str, severity: str) -> Problem:
     hint = f"Ask {message.sender} to send it again with {name}."
     return Problem(
         "BODY_INVALID", severity, f"{message.message_id} payload.{name}", f"{message.type}: {name} {what}", hint
@@ -317,8 +317,8 @@ _FITS: Mapping[FieldForm, Callable[[Any], bool]] = {
 }
 
 
-def departures(value: Any, form: Form, place: str = "") -> Iterator[tuple[str, str]]:
-    """(place, what is wrong) for each part of `value` that is missing or not of its form."""
+def wrong_parts(value: Any, form: Form, place: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (place, what is wrong) for each part of `value` that is missing or not of its form."""
     if isinstance(form, FieldForm):
         if not _FITS[form](value):
             yield place, f"must be {form}, not {value_words(value)}"
@@ -327,7 +327,7 @@ def departures(value: Any, form: Form, place: str = "") -> Iterator[tuple[str, s
             yield place, f"must be a list, not {value_words(value)}"
             return
         for number, item in enumerate(value):
-            yield from departures(item, form[0], f"{place}.{number}")
+            yield from wrong_parts(item, form[0], f"{place}.{number}")
     elif not isinstance(value, Mapping):
         yield place, f"must be an object, not {value_words(value)}"
     else:
@@ -337,7 +337,7 @@ def departures(value: Any, form: Form, place: str = "") -> Iterator[tuple[str, s
             name = key.removesuffix("?")
             path = f"{place}.{name}" if place else str(name)
             if name in value and (name == key or value[name] is not None):
-                yield from departures(value[name], part, path)
+                yield from wrong_parts(value[name], part, path)
             elif name == key:
                 yield path, "is missing"
 
@@ -359,7 +359,7 @@ _SCREENSHOTS = ".sprint-session/screenshots/"
 _Oddity = tuple[str, str, str]
 
 
-def _remarks(name: str, body: Fields) -> Iterator[_Oddity]:
+def _oddities(name: str, body: Fields) -> Iterator[_Oddity]:
     for key, words in _checker(name).words.items():
         value = body.get(key)
         if isinstance(value, str) and value.upper() not in map(str.upper, words):
@@ -372,25 +372,25 @@ def _remarks(name: str, body: Fields) -> Iterator[_Oddity]:
     yield from _checker(name).body(body)
 
 
-def _of_creation(body: Fields) -> Iterator[_Oddity]:
+def _creation_oddities(body: Fields) -> Iterator[_Oddity]:
     for key in body.keys() - KINDS["AGENT_CREATE_REQUEST"].needs.keys():
         if re.search(_BUSINESS_WORDS, key):
             yield _BUSINESS, key, "a creation request carries no business context"
 
 
-def _of_batch(body: Fields) -> Iterator[_Oddity]:
+def _batch_oddities(body: Fields) -> Iterator[_Oddity]:
     both = sorted({*body["stories_completed"]} & {*body["stories_failed"]})
     if both:
         yield _ODD, "stories_failed", f"{', '.join(both)} are reported completed and failed"
 
 
-def _of_operation(body: Fields) -> Iterator[_Oddity]:
+def _operation_oddities(body: Fields) -> Iterator[_Oddity]:
     for key in _NEEDED_BY_OPERATION.get(body["operation"], ()):
         if body[key] is None:
             yield _ODD, key, f"the operation {body['operation']} needs it"
 
 
-def _of_plan(body: Fields) -> Iterator[_Oddity]:
+def _plan_oddities(body: Fields) -> Iterator[_Oddity]:
     batches, total = body["batches"], body["total_stories"]
     listed = [story for batch in batches for story in batch["stories"]]
     if len(listed) != total:
@@ -460,7 +460,7 @@ _HINTS = {
 
 
 def _sprint_problems(message: Message) -> tuple[Problem, ...]:
-    """Violations by a stored sprint message of the form of its kind."""
+    """Return where a stored sprint message violates the form of its kind."""
     read = parse_message(message)
     name, body = read.name, read.body
     found = [(code, field, f"{name}: {field}: {text}") for code, field, text in _body_problems(name, body)]
@@ -481,10 +481,10 @@ def _sprint_problems(message: Message) -> tuple[Problem, ...]:
 
 
 def _body_problems(name: str, body: Fields) -> Iterator[_Oddity]:
-    wrong = list(departures(body, KINDS[name].needs))
+    wrong = list(wrong_parts(body, KINDS[name].needs))
     yield from ((_MALFORMED, field, text) for field, text in wrong)
     if not wrong:
-        yield from _remarks(name, body)
+        yield from _oddities(name, body)
 
 
 def _invalid(name: str, field: str, text: str) -> TeamError:
@@ -507,14 +507,14 @@ class Checker(Struct, frozen=True):
 
 
 _CHECKERS: Mapping[str, Checker] = {
-    "AGENT_CREATE_REQUEST": Checker(own=("requested_by", "the sender gets the answer"), body=_of_creation),
+    "AGENT_CREATE_REQUEST": Checker(own=("requested_by", "the sender gets the answer"), body=_creation_oddities),
     "TASK_ASSIGNMENT": Checker(own=("report_to", "the agent will report to the one named")),
-    BATCH_REPORT: Checker(body=_of_batch),
-    "BATCH_PLAN_READY": Checker(body=_of_plan),
+    BATCH_REPORT: Checker(body=_batch_oddities),
+    "BATCH_PLAN_READY": Checker(body=_plan_oddities),
     "CC_TRIGGER": Checker(words={"reason": ("user_request", "repeated_failures", "new_requirements")}),
     "DEBUG_REQUEST": Checker(words={"severity_hint": _LEVELS}),
     "DEBUG_RESULT": Checker(words={"severity": _LEVELS, "confidence": _LEVELS}),
-    "BROWSER_REQUEST": Checker(words={"operation": _NEEDED_BY_OPERATION}, body=_of_operation),
+    "BROWSER_REQUEST": Checker(words={"operation": _NEEDED_BY_OPERATION}, body=_operation_oddities),
 }
 
 

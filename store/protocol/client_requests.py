@@ -22,7 +22,7 @@ from team_console.store.model.json_object import distinct
 from team_console.store.model.message import FieldDict, Fields, Message, nonempty, without
 from team_console.store.model.safe import fenced, safe_line, with_blanks_seen
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import items_in, mapping, mappings, parse_message, text_in
+from team_console.store.protocol.parsing import items_in, mapping_in, mappings_in, parse_message, text_in
 
 TIMED_OUT = "timed out"
 """The reason of a request that nobody answered before it expired."""
@@ -113,7 +113,7 @@ class Origin(Struct, frozen=True):
 
 def permission_of(payload: Fields) -> Permission:
     """Return the permission that a `permission_request` asks for."""
-    before, known = payload.get("before", UNSET), mapping(payload, "input")
+    before, known = payload.get("before", UNSET), mapping_in(payload, "input")
     if isinstance(before, str) and "before_at" in payload:
         before = _restored(before, payload["before_at"], known)
     return Permission(
@@ -145,7 +145,7 @@ def _restored(excerpt: str, hunks: Any, given: Fields) -> str | UnsetType:
 
 def questions_of(payload: Fields) -> tuple[Question, ...]:
     """Return the questions of a `question_request`; what cannot be read as one is left out (`rest_of_questions`)."""
-    return tuple(_question(item) for item in mappings(payload, "questions") if text_in(item, "question"))
+    return tuple(_question(item) for item in mappings_in(payload, "questions") if text_in(item, "question"))
 
 
 def rest_of_questions(payload: Fields) -> list[Any]:
@@ -167,7 +167,7 @@ def _question(item: Fields) -> Question:
 
 def answers_of(payload: Fields) -> Mapping[str, tuple[str, ...]]:
     """Question text -> labels or own words, of a `question_response`; empty when it answers nothing."""
-    answers = {str(text): tuple(_one_or_more_texts(words)) for text, words in mapping(payload, "answers").items()}
+    answers = {str(text): tuple(_one_or_more_texts(words)) for text, words in mapping_in(payload, "answers").items()}
     return nonempty(answers)
 
 
@@ -189,7 +189,7 @@ def answers_in_words(answers: Mapping[str, Sequence[str]], notes: Mapping[str, s
 
 def notes_of(payload: Fields) -> Mapping[str, str]:
     """Question text -> the human's words beside what was chosen, of a `question_response`."""
-    given = mapping(payload, NOTES).items()
+    given = mapping_in(payload, NOTES).items()
     notes = {str(text): text_in(each, "notes") for text, each in given if isinstance(each, Mapping)}
     return {text: words for text, words in notes.items() if words.strip()}
 
@@ -203,7 +203,7 @@ def joined(words: Sequence[str]) -> str:
 
 def rest_of_input(payload: Fields) -> Fields:
     """Return what the tool that hands in a plan or asks a question was called with beside that."""
-    return mapping(payload, FURTHER)
+    return mapping_in(payload, FURTHER)
 
 
 def origin_of(payload: Fields) -> Origin:
@@ -445,7 +445,7 @@ def why_in(payload: Fields) -> Why | None:
     given = payload.get(WHY)
     if not isinstance(given, Mapping):
         return None
-    listed = mappings(given, "calls")
+    listed = mappings_in(given, "calls")
     calls = [ToolCall(*(text_in(item, key) for key in ("tool", "subject", "state"))) for item in listed]
     return Why(text_in(given, "user"), text_in(given, "agent"), tuple(calls), text_in(given, "missing"))
 

@@ -18,7 +18,7 @@ from team_console.store.model.message import FieldDict, Fields, Message, from_re
 from team_console.store.model.recorded import RecordedFacts, is_same
 from team_console.store.protocol.client_requests import ONCE, acting_input, denial_of, origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import items_in, mappings, parse_message, text_in
+from team_console.store.protocol.parsing import items_in, mappings_in, parse_message, text_in
 from team_console.store.protocol.suggestions import suggestion_words
 
 GRANT, RECALLED = "grant", "grant_recalled"
@@ -101,7 +101,7 @@ def scope_in(grant: Message) -> GrantScope:
     """Return the scope of a grant."""
     payload = grant.payload
     agent, tool, directory, client = (text_in(payload, key) for key in ("agent", "tool", "directory", "client"))
-    return GrantScope(*(agent, tool, directory, client), mappings(payload, "inputs"), items_in(payload, "rules"))
+    return GrantScope(*(agent, tool, directory, client), mappings_in(payload, "inputs"), items_in(payload, "rules"))
 
 
 def _in_words(given: Fields) -> str:

@@ -30,7 +30,7 @@ from team_console.store.protocol.request_chains import (
     link_versions,
     succession_of,
 )
-from team_console.store.protocol.request_messages import Claim, RequestMessages, Thread, answers, pool_of
+from team_console.store.protocol.request_messages import Claim, RequestMessages, Thread, claims_to_answer, pool_of
 from team_console.store.protocol.request_row import Flag, RequestRow, RequestState
 from team_console.store.protocol.titles import message_title
 from team_console.store.protocol.verdicts import (
@@ -185,7 +185,7 @@ def _judge_thread(
         if kind not in REUSED_IDS:
             claimed = {entry.message.message_id for entry in claims}
             unclaimed = (entry for entry in recorded if entry.message.message_id not in claimed)
-            claims += (entry for entry in unclaimed if answers(entry.message, kind, thread))
+            claims += (entry for entry in unclaimed if claims_to_answer(entry.message, kind, thread))
         own = taking_back.get(message.sender, ())
         withdrawals = [entry for entry in own if not messages.objection(entry.message, message)]
         said = [entry for entry in talk if _may_talk(messages, entry, question)]
@@ -292,7 +292,7 @@ def _is_answered_twice(valid: Sequence[Claim]) -> bool:
 def _belonged(entry: PlacedMessage, kind: RequestKind, thread: Thread) -> bool:
     """Return whether an answer that was edited belonged to this request when it was written."""
     quotes = entry.read.request_id is not None
-    return answers(entry.message, kind, thread) if quotes else entry.read.answers is kind
+    return claims_to_answer(entry.message, kind, thread) if quotes else entry.read.answers is kind
 
 
 def _state(

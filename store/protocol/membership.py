@@ -18,7 +18,7 @@ from team_console.store.protocol.parsing import (
     PlacedMessage,
     carried_name,
     items_in,
-    mapping,
+    mapping_in,
     text_in,
 )
 from team_console.store.settings.team_config import TeamConfig
@@ -213,17 +213,17 @@ def membership(config: TeamConfig, facts: Iterable[PlacedMessage]) -> Membership
     member vouches for the teammates in its own session: they are temporary and go when it ends.
     """
     found = Membership()
-    configured = _configured(config)
+    configured = _configured_roles(config)
     for entry in facts:
         name = entry.read.name
         if name == SESSION:
-            _in_session(found, entry, config, configured)
+            _take_session_note(found, entry, config, configured)
         if not is_master(config, entry.message.sender):
             continue
         if name == ROSTER:
-            _listed(found, entry, configured)
+            _take_roster(found, entry, configured)
         elif name in (CREATED, DESTROYED):
-            _one(found, entry, arrives=name == CREATED)
+            _take_announcement(found, entry, arrives=name == CREATED)
     mentioned = found.roles
     found.gone = {name: configured.get(name, role) for name, role in found.gone.items()}
     found.roles = {name: role for name, role in configured.items() if name not in found.gone}
@@ -250,33 +250,33 @@ def members(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str
     Configured members stay until they are destroyed, whether or not they agreed to stop (D17). A team that declares
     no members has those who write and are written to.
     """
-    return _live(config, messages).roles
+    return _live_membership(config, messages).roles
 
 
-def _live(config: TeamConfig, messages: Iterable[Message]) -> Membership:
+def _live_membership(config: TeamConfig, messages: Iterable[Message]) -> Membership:
     found = membership_of(config, messages)
     if not config.declared:
-        for name in _heard(messages):
+        for name in _names_in(messages):
             if name not in found.gone and name not in (ALL, USER) and is_name(name):
                 found.roles.setdefault(name, "member")
     return found
 
 
-def left_out(config: TeamConfig, messages: Iterable[Message]) -> list[str]:
-    """Return who would be a member, could it be written to: the senders and recipients whose name is none.
+def unaddressable_names(config: TeamConfig, messages: Iterable[Message]) -> list[str]:
+    """Return the senders and recipients whose name is none that could be written to, in place of members.
 
     A team that declares its members has none of them.
     """
-    return [] if config.declared else [name for name in _heard(messages) if not is_name(name)]
+    return [] if config.declared else [name for name in _names_in(messages) if not is_name(name)]
 
 
-def known(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str]:
-    """As `members`, with those that were destroyed or left the roster: a stopped agent stays known (D17)."""
-    found = _live(config, messages)
+def known_members(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str]:
+    """Return `members`, and those that were destroyed or left the roster: a stopped agent stays known (D17)."""
+    found = _live_membership(config, messages)
     return {**found.gone, **found.roles}
 
 
-def _configured(config: TeamConfig) -> dict[str, str]:
+def _configured_roles(config: TeamConfig) -> dict[str, str]:
     roles = {name: agent.role for name, agent in config.agents.items()}
     if roles.get(config.lead, "member") == "member":
         roles[config.lead] = "master"
@@ -307,11 +307,11 @@ def _is_membership(message: Message) -> bool:
     return isinstance(content, str) and content.lstrip()[:6] == "AGENT_"
 
 
-def _heard(messages: Iterable[Message]) -> Iterable[str]:
+def _names_in(messages: Iterable[Message]) -> Iterable[str]:
     return dict.fromkeys(name for message in messages for name in (message.sender, *message.recipients))
 
 
-def _listed(found: Membership, entry: PlacedMessage, configured: Mapping[str, str]) -> None:
+def _take_roster(found: Membership, entry: PlacedMessage, configured: Mapping[str, str]) -> None:
     roster = entry.read.body.get("roster")
     if not isinstance(roster, Mapping):
         return
@@ -336,8 +336,10 @@ def _listed(found: Membership, entry: PlacedMessage, configured: Mapping[str, st
     found.roles, found.roster, found.changed = now, entry, False
 
 
-def _in_session(found: Membership, entry: PlacedMessage, config: TeamConfig, configured: Mapping[str, str]) -> None:
-    """A note of a member on its session; nobody but a member brings anybody along, and nobody replaces a member."""
+def _take_session_note(
+    found: Membership, entry: PlacedMessage, config: TeamConfig, configured: Mapping[str, str]
+) -> None:
+    """Take a member's note on its session: only members bring somebody along, and nobody takes a member's name."""
     note = session_note(entry.message)
     if note is None or note.teammate in configured:
         return
@@ -358,7 +360,7 @@ def _is_in_session(found: Membership, name: str) -> bool:
     return session is not None and session.is_of_teammate
 
 
-def _one(found: Membership, entry: PlacedMessage, *, arrives: bool) -> None:
+def _take_announcement(found: Membership, entry: PlacedMessage, *, arrives: bool) -> None:
     name = created_agent(entry.read)
     if name is None:
         return
@@ -400,18 +402,20 @@ class Report(Struct, frozen=True):
 
 def report_of(message: Message) -> Report | None:
     """Return the state that a message reports, None for any other message."""
-    return _remembered(message) if message.type in _REPORTING or message.type == SESSION else None
+    return _report_in(message) if message.type in _REPORTING or message.type == SESSION else None
 
 
 @per_message
-def _remembered(message: Message) -> Report | None:
+def _report_in(message: Message) -> Report | None:
     note = session_note(message)
     if note is not None:
         words = note.last_words.strip().partition("\n")[0]
         return Report(words, SESSION) if words else None
     if message.type == SESSION or carried_name(message.type, message.payload) is not None:
         return None
-    text = _counted(message.payload) or _progress(f"{message.summary}\n{_body_text(message)}"[:_LONGEST_READ])
+    text = _counts_in_payload(message.payload) or _counts_in_text(
+        f"{message.summary}\n{_body_text(message)}"[:_LONGEST_READ]
+    )
     if text:
         return Report(text, "progress")
     line = (message.summary or _body_text(message)).strip().partition("\n")[0]
@@ -430,14 +434,14 @@ def _body_text(message: Message) -> str:
     return message.content or text_in(message.payload, "message")
 
 
-def _counted(payload: Mapping[str, Any]) -> str:
+def _counts_in_payload(payload: Mapping[str, Any]) -> str:
     """Return the counts of a payload that gives them as numbers: `progress: {running: 5, done: 3}`."""
-    progress = mapping(payload, "progress").items()
+    progress = mapping_in(payload, "progress").items()
     counts = [(name, value) for name, value in progress if type(value) is int and isinstance(name, str)]
     return ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in counts[:6])
 
 
-def _progress(text: str) -> str:
+def _counts_in_text(text: str) -> str:
     """Return the counts that a text gives, empty for fewer than two: `3 done` alone may be about anything."""
     found = [(name, match[1]) for name, pattern in _COUNTS if (match := re.search(pattern, text, re.IGNORECASE))]
     return ", ".join(f"{number} {name}" for name, number in found) if len(found) > 1 else ""

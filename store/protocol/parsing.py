@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from msgspec import Struct
-from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.errors import Problem
 from team_console.store.model.json_object import distinct, refuse_constant
 from team_console.store.model.json_text import json_trouble, value_words
 from team_console.store.model.message import Fields, Message, nonempty, per_message
 from team_console.store.model.names import canonical
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, KINDS, UNKNOWN, Family, MessageKind, RequestKind, kind_of
-from team_console.store.settings.team_config import TeamConfig
 
 T = TypeVar("T")
 
@@ -145,6 +144,7 @@ def _object_at(text: str, begin: int) -> tuple[dict[str, Any], int]:
 
 
 def _found_near(payload: Mapping[str, Any]) -> Carried | None:
+    """Return the sprint message in another form that a payload carries; None where it carries none."""
     content = payload.get("content")
     if isinstance(content, str):
         return _found_near_in_text(content)
@@ -380,74 +380,36 @@ def asks(message: Message, request_id: str | None) -> bool:
 
 
 def text_in(data: Fields, key: str) -> str:
-    """Return a text; empty for anything else."""
+    """Return the text under a key; empty for anything else."""
     value = data.get(key)
     return value if isinstance(value, str) else ""
 
 
 def key_in(data: Fields, key: str) -> str:
-    """Return an id or a key as `as_key` does."""
+    """Return the id under a key as text (`as_key`)."""
     return as_key(data.get(key))
 
 
 def texts_in(data: Fields, key: str) -> tuple[str, ...]:
-    """Return the texts of a list; none for anything else."""
+    """Return the texts of the list under a key; none for anything else."""
     return tuple(item for item in items_in(data, key) if isinstance(item, str))
 
 
 def items_in(data: Fields, key: str) -> tuple[Any, ...]:
-    """Return the items of a list; none for anything else."""
+    """Return the items of the list under a key; none for anything else."""
     value = data.get(key)
     return tuple(value) if isinstance(value, (list, tuple)) else ()
 
 
-def mapping(data: Fields, key: str) -> Fields:
-    """Return an object; empty for anything else."""
+def mapping_in(data: Fields, key: str) -> Fields:
+    """Return the object under a key; empty for anything else."""
     value = data.get(key)
     return value if isinstance(value, Mapping) else {}
 
 
-def mappings(data: Fields, key: str) -> tuple[Fields, ...]:
-    """Return the objects of a list; none for anything else."""
+def mappings_in(data: Fields, key: str) -> tuple[Fields, ...]:
+    """Return the objects of the list under a key; none for anything else."""
     return tuple(item for item in items_in(data, key) if isinstance(item, dict))
-
-
-# What a team's own settings ask of a message: fields of its kind (`message_types`) and of its handoff (`routing`).
-
-_ENVELOPE = frozenset(
-    {"message_id", "type", "from", "from_agent", "sender", "to", "to_agent", "to_agents", "recipient", "priority"}
-    | {"created", "timestamp", "status"}
-)
-"""Fields that every record we write has, so that settings may require them and nobody has to give them."""
-
-
-def check_configured(config: TeamConfig, *, type: str, sender: str, to: Sequence[str], payload: Fields) -> list[str]:
-    """Refuse a message without a field its kind requires in this team; returns what its handoff lacks as warnings.
-
-    Raises:
-        TeamError: `INVALID_FIELD`, naming the field and where it is required.
-    """
-    for name in missing_fields(config, type, payload):
-        hint = f"message_types.{type} in the team settings requires it."
-        raise TeamError(Code.INVALID_FIELD, f"payload.{name} is missing", hint)
-    warnings = []
-    for name in to if type == "handoff" else ():
-        routes = [route for route in config.routes if (route.sender, route.recipient) == (sender, name)]
-        lacks = [(_missing(route.payload, payload), route.key) for route in routes]
-        # Of several routes between two members the one that it fits best.
-        missing, key = min(lacks, key=lambda lack: len(lack[0]), default=((), ""))
-        warnings += [f"the handoff {key} usually carries {', '.join(missing)}"] if missing else []
-    return warnings
-
-
-def missing_fields(config: TeamConfig, type: str, payload: Fields) -> list[str]:
-    """Return the payload fields that the settings require of a kind, and that this payload lacks or has empty."""
-    rule = config.kinds.get(type)
-    return _missing([name for name in rule.required_fields if name not in _ENVELOPE], payload) if rule else []
-
-
-def _missing(names: Iterable[str], payload: Fields) -> list[str]:
-    return [name for name in names if payload.get(name) in (None, "", [], (), {})]
 
 
 # Entry: a message at its place among others, with its reading.

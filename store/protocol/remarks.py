@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.protocol.kinds import phrase
-from team_console.store.protocol.parsing import mappings, text_in
+from team_console.store.protocol.parsing import mappings_in, text_in
 
 REMARKS = "remarks"
 """Field of a message's payload that holds them."""
@@ -52,7 +52,7 @@ def remarks_in(payload: Mapping[str, Any]) -> tuple[Remark, ...]:
     """Return the remarks of a verdict or a question back; what cannot be read as one is left out."""
     return tuple(
         Remark(line, text_in(item, "quote"), text_in(item, "text"))
-        for item in mappings(payload, REMARKS)
+        for item in mappings_in(payload, REMARKS)
         if type(line := item.get("line")) is int
     )
 

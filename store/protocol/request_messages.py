@@ -40,7 +40,7 @@ def pool_of(entry: PlacedMessage) -> Pool | None:
     return None if shared is None or kind is None else (kind, "" if kind is RequestKind.DESTROY else asker, shared)
 
 
-def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
+def claims_to_answer(message: Message, kind: RequestKind, request_id: str) -> bool:
     """Return whether `message` claims to answer the request `request_id` of this kind."""
     seen = parse_message(message)
     if seen.kind is UNKNOWN or seen.request_id != request_id or seen.opens is not None or seen.kind.withdraws:
@@ -161,7 +161,7 @@ class RequestMessages:
         if (thread, kind) not in self._quotes:
             given = self._quotes[thread, kind] = {}
             for entry in self.others.get(thread, ()):
-                if answers(entry.message, kind, thread):
+                if claims_to_answer(entry.message, kind, thread):
                     given.setdefault(given_on(entry.message) if shared else "", []).append(entry)
         return self._quotes[thread, kind].get(digest_of(question.message) if shared else "", [])
 

@@ -1,4 +1,4 @@
-"""Rules that a client offers with a permission, to be allowed always: each in one line."""
+"""Say in one line each what a client offers with a permission to allow always."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def suggestion_words(suggestion: Any) -> str:
         return suggestion
     if not isinstance(suggestion, Mapping):
         return _json(suggestion)
-    what = _what(suggestion)
+    what = _effect_words(suggestion)
     # guard: rules-told-whole
-    if not what or suggestion.keys() - _TOLD_OF[str(suggestion["type"])]:
+    if not what or suggestion.keys() - _TOLD_FIELDS[str(suggestion["type"])]:
         return _json(suggestion)
     destination = suggestion.get("destination", "")
     if not isinstance(destination, str):
@@ -39,7 +39,7 @@ def suggestion_words(suggestion: Any) -> str:
     return f"{what} {reach}".strip()
 
 
-_TOLD_OF = {
+_TOLD_FIELDS = {
     "setMode": {"type", "mode", "destination"},
     "addDirectories": {"type", "directories", "destination"},
     "addRules": {"type", "behavior", "rules", "destination"},
@@ -47,7 +47,8 @@ _TOLD_OF = {
 """Fields of a suggestion that its words tell of; with any other it is told as it is."""
 
 
-def _what(suggestion: Fields) -> str:
+def _effect_words(suggestion: Fields) -> str:
+    """Return what a suggestion changes, in words; empty for one that is not understood."""
     kind, behavior = suggestion.get("type"), suggestion.get("behavior")
     if kind == "setMode" and isinstance(suggestion.get("mode"), str):
         return f"mode {suggestion['mode']}"
@@ -56,17 +57,17 @@ def _what(suggestion: Fields) -> str:
         folders = texts_in(suggestion, "directories")
         return f"work in {', '.join(folders)}" if folders and folders == tuple(given or ()) else ""
     if kind == "addRules" and behavior in ("allow", "deny", "ask"):
-        rules = ", ".join(_rules(suggestion))
+        rules = ", ".join(_rule_words(suggestion))
         return f"{behavior} {rules}" if rules else ""
     return ""
 
 
-_OF_RULE = {"toolName", "ruleContent"}
+_RULE_FIELDS = {"toolName", "ruleContent"}
 
 
-def _rules(suggestion: Fields) -> Iterator[str]:
+def _rule_words(suggestion: Fields) -> Iterator[str]:
     for item in items_in(suggestion, "rules"):
-        if isinstance(item, Mapping) and text_in(item, "toolName") and not item.keys() - _OF_RULE:
+        if isinstance(item, Mapping) and text_in(item, "toolName") and not item.keys() - _RULE_FIELDS:
             content = item.get("ruleContent", "")
             named = f"{item['toolName']}({content})" if "ruleContent" in item else item["toolName"]
             yield named if isinstance(content, str) else _json(item)

@@ -4,7 +4,7 @@ requirement 112), directions, roles, contacts, rosters, who may be ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -22,7 +22,7 @@ from team_console.store.protocol.parsing import (
     Plan,
     batch_key,
     key_in,
-    mapping,
+    mapping_in,
     parse_message,
     text_in,
     texts_in,
@@ -217,6 +217,44 @@ def may_answer(lead: str, *, actor: str, kind: RequestKind, addressee: str) -> b
     return actor == addressee or addressee == ALL or (addressee == USER and actor == lead)
 
 
+# What a team's own settings ask of a message: fields of its kind (`message_types`) and of its handoff (`routing`).
+
+_ENVELOPE = frozenset(
+    {"message_id", "type", "from", "from_agent", "sender", "to", "to_agent", "to_agents", "recipient", "priority"}
+    | {"created", "timestamp", "status"}
+)
+"""Fields that every record we write has, so that settings may require them and nobody has to give them."""
+
+
+def check_configured(config: TeamConfig, *, type: str, sender: str, to: Sequence[str], payload: Fields) -> list[str]:
+    """Refuse a message without a field its kind requires in this team; returns what its handoff lacks as warnings.
+
+    Raises:
+        TeamError: `INVALID_FIELD`, naming the field and where it is required.
+    """
+    for name in missing_fields(config, type, payload):
+        hint = f"message_types.{type} in the team settings requires it."
+        raise TeamError(Code.INVALID_FIELD, f"payload.{name} is missing", hint)
+    warnings = []
+    for name in to if type == "handoff" else ():
+        routes = [route for route in config.routes if (route.sender, route.recipient) == (sender, name)]
+        lacks = [(_missing(route.payload, payload), route.key) for route in routes]
+        # Of several routes between two members the one that it fits best.
+        missing, key = min(lacks, key=lambda lack: len(lack[0]), default=((), ""))
+        warnings += [f"the handoff {key} usually carries {', '.join(missing)}"] if missing else []
+    return warnings
+
+
+def missing_fields(config: TeamConfig, type: str, payload: Fields) -> list[str]:
+    """Return the payload fields that the settings require of a kind, and that this payload lacks or has empty."""
+    rule = config.kinds.get(type)
+    return _missing([name for name in rule.required_fields if name not in _ENVELOPE], payload) if rule else []
+
+
+def _missing(names: Iterable[str], payload: Fields) -> list[str]:
+    return [name for name in names if payload.get(name) in (None, "", [], (), {})]
+
+
 # Rules of the sprint and the router: what a team expects beyond the rights to send.
 
 _NOBODY: Fields = MappingProxyType({})
@@ -284,7 +322,7 @@ def expected_on_roster(config: TeamConfig, facts: Iterable[PlacedMessage]) -> di
 
 def roster_gaps(roster: ParsedMessage, expected: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
     """Yield (name, what is wrong) for each agent that a roster wrongly leaves out or still lists (requirement 178)."""
-    lists = mapping(roster.body, "roster")
+    lists = mapping_in(roster.body, "roster")
     listed = {name for key in lists for name in texts_in(lists, key)}
     for name, there in expected.items():
         if there is not (name in listed):
@@ -326,7 +364,7 @@ def _check_assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOd
             what = f"{name:.80} is on no roster{did_you_mean(name, facts.roles)}"
     if what:
         yield "UNKNOWN_CONTACT", "report_to", f"TASK_ASSIGNMENT: report_to: {what}", f"{tell} report to."
-    contacts = mapping(read.body, "resident_contacts") if "resident" in facts.roles.values() else {}
+    contacts = mapping_in(read.body, "resident_contacts") if "resident" in facts.roles.values() else {}
     for key, value in contacts.items():
         if isinstance(value, str) and facts.roles.get(canonical(value)) != "resident":
             field = f"resident_contacts.{key}"

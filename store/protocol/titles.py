@@ -18,7 +18,7 @@ from team_console.store.protocol.client_requests import (
     questions_of,
 )
 from team_console.store.protocol.kinds import Family, RequestKind
-from team_console.store.protocol.parsing import ParsedMessage, mappings, parse_message, text_in
+from team_console.store.protocol.parsing import ParsedMessage, mappings_in, parse_message, text_in
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, SHOWN, SHOWN_BY
 
 _DEPTH = 40
@@ -216,7 +216,7 @@ def _result(read: ParsedMessage) -> str:
 
 
 def _first(body: Fields, key: str, inner: str) -> str:
-    return next((text_at(first, inner) for first in mappings(body, key)), "")
+    return next((text_at(first, inner) for first in mappings_in(body, key)), "")
 
 
 def _line(text: str) -> str:

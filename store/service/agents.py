@@ -25,7 +25,7 @@ from team_console.store.model.schedule import lease_end
 from team_console.store.protocol.checks import sprint_content
 from team_console.store.protocol.judgement import with_bearing
 from team_console.store.protocol.kinds import phrase
-from team_console.store.protocol.membership import CREATED, created_agent, known, members
+from team_console.store.protocol.membership import CREATED, created_agent, known_members, members
 from team_console.store.protocol.parsing import CARRIERS, EARLIEST, parse_message, text_in
 from team_console.store.protocol.relations import REQUEST, has_stopped
 from team_console.store.protocol.request_row import RequestRow
@@ -460,7 +460,7 @@ def ending_forecast(state: TeamState, question: Message) -> tuple[str, ...]:
     agent = agent_to_end(config, question)
     residents = _roster_forecast(state, without=agent)
     seconds = config.overdue_seconds["shutdown"]
-    odd = ending_problem(config, known(config, messages), agent)
+    odd = ending_problem(config, known_members(config, messages), agent)
     roster = f", the roster to {residents}," if residents else ""
     creator = _creator_to_tell(state, question, agent)
     follows = f"AGENT_DESTROYED goes to {question.sender}{f' and {creator}' if creator else ''}{roster}"
@@ -506,7 +506,7 @@ def _creator_to_tell(state: TeamState, question: Message, agent: str) -> str | N
     creator = creator_of(state, agent)
     if creator in (agent, state.config.lead, question.sender):
         return None
-    return creator if creator in known(state.config, state.everything()) else None
+    return creator if creator in known_members(state.config, state.everything()) else None
 
 
 def _tell_creator(tx: Transaction, actor: str, question: Message, agent: str, more: Fields) -> list[Message]:

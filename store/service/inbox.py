@@ -20,8 +20,8 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import first_of
 from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held, next_attempt, wait_after
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import mapping, parse_message
-from team_console.store.protocol.request_messages import answers
+from team_console.store.protocol.parsing import mapping_in, parse_message
+from team_console.store.protocol.request_messages import claims_to_answer
 from team_console.store.protocol.team_rules import breach
 from team_console.store.protocol.verdicts import ORDER, TrustMark, digest_of, given_on, mark_of, may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, receipt
@@ -141,7 +141,7 @@ def trust_in(team: Team, messages: Iterable[Message], config: TeamConfig | None 
     for order in (verdict for verdict in verdicts if parse_message(verdict).name == ORDER):
         key = parse_message(order).request_id or ""
         given = (said for said in threads[key] if said.sender in order.recipients)
-        moments = [said.created_at for said in given if answers(said, RequestKind.SHUTDOWN, key)]
+        moments = [said.created_at for said in given if claims_to_answer(said, RequestKind.SHUTDOWN, key)]
         if known_moments := [moment for moment in moments if moment is not None]:
             answered[order.message_id] = min(known_moments)
     return Trust(config, snapshot.recorded, questions, answered, changed)
@@ -188,7 +188,7 @@ def leave_as_is(tx: Transaction, message: Message, why: str) -> Message:
 
     The router looks at it again after 30, 60 and 120 seconds.
     """
-    before = mapping(message.record, TABLE_REFUSES).get("times")
+    before = mapping_in(message.record, TABLE_REFUSES).get("times")
     times = 1 + (before if isinstance(before, int) else 0)
     known = {TABLE_REFUSES: {"times": times, "why": why}, "next_attempt_at": to_text(tx.now + wait_after(times))}
     left = message.with_changes(**known)
@@ -246,7 +246,7 @@ def _is_put_off(message: Message, now: datetime) -> bool:
 
 
 def _refusal(message: Message) -> Problem:
-    why = mapping(message.record, TABLE_REFUSES).get("why")
+    why = mapping_in(message.record, TABLE_REFUSES).get("why")
     return _stays(message.message_id, str(why or "the table does not let its row change"))
 
 

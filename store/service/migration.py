@@ -22,7 +22,7 @@ from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.model.recorded import CARRIED, RecordedFacts
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.protocol.parsing import mappings
+from team_console.store.protocol.parsing import mappings_in
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import readable
 from team_console.store.service.questions import requests_in
@@ -333,7 +333,7 @@ def _told(line: AuditLine) -> dict[str, Any]:
 
 def _last_line(line: AuditLine, location: str) -> int:
     """Return the last line of the source that this line of the target tells of, 0 for none."""
-    told = mappings(line.facts, "audit")
+    told = mappings_in(line.facts, "audit")
     if line.action != "migrate" or line.facts.get("source") != location or not told:
         return 0
     seq = told[-1].get("seq")

@@ -18,7 +18,7 @@ from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import FURTHER, ONCE, WHY, denial_of, origin_of
 from team_console.store.protocol.free_text import secret_warnings
 from team_console.store.protocol.kinds import ASKBACK, ASKED_BACK, REPLACES, RESPONSES, RequestKind, phrase
-from team_console.store.protocol.membership import known
+from team_console.store.protocol.membership import known_members
 from team_console.store.protocol.parsing import key_in, parse_message
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.remarks import REMARKS, Remark
@@ -146,7 +146,7 @@ def _refuse_forbidden(state: TeamState, question: Message) -> None:
     if broken is not None:
         raise _forbidden(question, broken[0])
     if parse_message(question).opens in (RequestKind.CREATE, RequestKind.DESTROY):
-        for problem in direction_problems(question, known(config, state.everything()), config.lead):
+        for problem in direction_problems(question, known_members(config, state.everything()), config.lead):
             raise _forbidden(question, problem.message)
 
 

@@ -14,8 +14,9 @@ from team_console.store.model.message import Message, ids_of
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean
 from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.checks import as_written, check_outgoing, default_recipients
-from team_console.store.protocol.membership import left_out
-from team_console.store.protocol.parsing import check_configured, parse_message
+from team_console.store.protocol.membership import unaddressable_names
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.team_rules import check_configured
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.writing import (
     Draft,
@@ -104,7 +105,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
         _refuse_unsigned_verdict(tx, [item for item in messages if tx.config.must_be_signed(item.sender)])
         warnings += not_listening(tx, recipients)
         if ALL in draft.to:
-            warnings += left_out_words(() if tx.config.declared else left_out(tx.config, tx.everything()))
+            warnings += left_out_words(() if tx.config.declared else unaddressable_names(tx.config, tx.everything()))
         if not repeated:
             warnings += advise(tx, messages)
             if draft.type == "broadcast":
@@ -182,7 +183,7 @@ def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
     names = tuple(map(canonical, (to,) if isinstance(to, str) else to))
     unnamed: list[str] = []
     if ALL in names:
-        unnamed = left_out(snapshot.config, snapshot.messages)
+        unnamed = unaddressable_names(snapshot.config, snapshot.messages)
         check_known(snapshot, [caller.actor])
         names = tuple(name for name in known if name not in (caller.actor, USER))
     if not names:

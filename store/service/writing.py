@@ -30,7 +30,7 @@ from team_console.store.model.names import ALL, USER, check_name, did_you_mean, 
 from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.free_text import secret_warnings, summary_warnings
 from team_console.store.protocol.kinds import KINDS, REPLACES, RESULTS, UNKNOWN, RequestKind, default_priority
-from team_console.store.protocol.membership import SESSION, known, members, membership_facts
+from team_console.store.protocol.membership import SESSION, known_members, members, membership_facts
 from team_console.store.protocol.parsing import (
     BATCH_REPORT,
     CARRIERS,
@@ -187,7 +187,7 @@ def check_known(state: TeamState, names: Iterable[str], *, has_written: bool = F
     live = state.everything()
     if has_written:
         unknown = [name for name in unknown if not any(name in (each.sender, *each.recipients) for each in live)]
-    met = known(config, live)
+    met = known_members(config, live)
     for name in (name for name in unknown if name not in met):
         hint = guess(name, met, f"Members: {', '.join(members(config, live))}.")
         raise TeamError(Code.AGENT_NOT_FOUND, f"no agent {name!r} in team {config.name}", hint)
@@ -366,7 +366,7 @@ def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
     carried = map(parse_message, (message for message in live if message.type in CARRIERS))
     return TeamFacts(
         tx.config,
-        known(tx.config, live),
+        known_members(tx.config, live),
         report_targets(carried) if "AGENT_COMPLETE" in names else {},
         plans_of(map(parse_message, live)) if BATCH_REPORT in names else {},
         expected_on_roster(tx.config, membership_facts(live)) if "AGENT_ROSTER_BROADCAST" in names else {},

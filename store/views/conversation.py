@@ -15,7 +15,7 @@ from team_console.store.model.message import by_id as messages_by_id
 from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
-from team_console.store.protocol.parsing import Order, mapping, parse_message, text_in, when_created
+from team_console.store.protocol.parsing import Order, mapping_in, parse_message, text_in, when_created
 from team_console.store.views.facts import halves_of, status_for
 from team_console.store.views.history import HistoryPage
 from team_console.store.views.rows import RequestRow
@@ -236,7 +236,7 @@ def _delivery(message: Message, name: str) -> Delivery:
 
 
 def _request_ids(message: Message) -> set[str]:
-    fields = mapping(message.payload, "fields")  # of a message in a team of another program
+    fields = mapping_in(message.payload, "fields")  # of a message in a team of another program
     theirs = [text_in(fields, key) for key in ("request_id", "requestId")]
     return {word for word in (message.request_id, parse_message(message).request_id, *theirs) if word}
 

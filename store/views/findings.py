@@ -19,8 +19,8 @@ from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.grants import GRANT, RECALLED
 from team_console.store.protocol.kinds import KINDS, UNKNOWN, RequestKind
 from team_console.store.protocol.membership import SESSION
-from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, missing_fields, parse_message, text_in
-from team_console.store.protocol.team_rules import TeamFacts, breach, may_answer, team_problems
+from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, parse_message, text_in
+from team_console.store.protocol.team_rules import TeamFacts, breach, may_answer, missing_fields, team_problems
 from team_console.store.protocol.verdicts import (
     NOT_ON_RECORD,
     ORDER,

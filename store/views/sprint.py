@@ -17,7 +17,7 @@ from team_console.store.protocol.parsing import (
     batch_key,
     dispatched_name,
     key_in,
-    mapping,
+    mapping_in,
     planned,
     replanned,
     texts_in,
@@ -82,9 +82,9 @@ class _Fold:
         """The latest plan of a session wins over earlier ones."""
         body, session = entry.read.body, self._session(entry)
         session.plan(planned(body.get("batches")), entry)
-        graph = mapping(body, "dependency_graph")
+        graph = mapping_in(body, "dependency_graph")
         for story in graph:
-            session.needs[str(story)] = texts_of(mapping(graph, story).get("depends_on"))
+            session.needs[str(story)] = texts_of(mapping_in(graph, story).get("depends_on"))
 
     def correct(self, entry: PlacedMessage) -> None:
         """A correction drops what it drops, and what an agent works on stays where it is."""
@@ -351,7 +351,7 @@ def _agent_of(entry: PlacedMessage) -> str:
 
 def _temps(roster: PlacedMessage) -> frozenset[str]:
     """Return the temporary agents a roster lists."""
-    return frozenset(texts_in(mapping(roster.read.body, "roster"), "temps"))
+    return frozenset(texts_in(mapping_in(roster.read.body, "roster"), "temps"))
 
 
 def _step(life: _Life, number: int) -> Step:

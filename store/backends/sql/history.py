@@ -19,7 +19,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, by_id, from_record
 from team_console.store.model.recorded import ACCEPT_SETTINGS, CARRIED
-from team_console.store.protocol.parsing import items_in, mapping, parse_message
+from team_console.store.protocol.parsing import items_in, mapping_in, parse_message
 from team_console.store.protocol.relations import is_answer
 from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.settings.team_config import TeamConfig
@@ -240,7 +240,7 @@ def _trail_line(line: AuditRow) -> TrailLine:
         *(*line[:4], facts),
         writes=tuple(msgspec.Raw(dump(record).encode("utf-8", "backslashreplace")) for record in answers),
         questions=tuple(item for item in questions if isinstance(item, str)),
-        settings=dict(mapping(facts, "settings")),
+        settings=dict(mapping_in(facts, "settings")),
     )
 
 

@@ -33,7 +33,7 @@ from team_console.store.model.message import (
 )
 from team_console.store.model.recorded import changed_problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
-from team_console.store.protocol.parsing import items_in, mapping
+from team_console.store.protocol.parsing import items_in, mapping_in
 
 NOTE_KEY = "_envelope"
 _ABSENT, _ARRIVAL, _MORE, _ = _MARKS = ("-", "#", "+", "=")
@@ -311,7 +311,7 @@ def _check_times(record: Fields) -> None:
 def _apply(base: Fields, note: Fields, row: Row) -> FieldDict:
     record = without(base, items_in(note, _ABSENT))
     record.update(without(note, _MARKS))
-    record.update(mapping(note, _MORE))
+    record.update(mapping_in(note, _MORE))
     if "attempts" in note and row.retry_count is not None and row.retry_count not in _retries(record):
         del record["attempts"]
         record["retry_count"] = row.retry_count

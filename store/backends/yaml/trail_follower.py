@@ -16,7 +16,7 @@ from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import is_closed
 from team_console.store.contract.team import AuditLine, LineSeal, judged
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.parsing import mapping
+from team_console.store.protocol.parsing import mapping_in
 
 _SEAL = re.compile(rb',"seal":"([0-9a-f-]{73})"\}\n\Z')
 
@@ -111,4 +111,4 @@ def _line_of(row: bytes) -> TrailLine | None:
     with contextlib.suppress(msgspec.DecodeError, RecursionError):  # half a letter, as in names that are no Unicode
         return _LINE.decode(json.dumps(known, ensure_ascii=False).encode("utf-8", "replace"))
     at, actor, action = (str(known.get(name, "")) for name in ("at", "actor", "action"))
-    return TrailLine(known["seq"], at, actor, action, dict(mapping(known, "facts")))
+    return TrailLine(known["seq"], at, actor, action, dict(mapping_in(known, "facts")))
