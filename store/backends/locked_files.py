@@ -1,4 +1,4 @@
-"""Locked files and folders: held by a process or not, made durable. Imports nothing that costs a start anything."""
+"""Open files and folders, make them durable, tell whether a process holds their lock. Costs a start nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds teams: from a location the user gave, from the current project, or from a folder to pick in."""
+"""Find and open teams: from a location the user gave, from the current project, or from a folder to pick in."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ def is_team(folder: Path) -> bool:
 
 
 def _marks(folder: Path) -> list[Path]:
-    """Files of which a team has one at least."""
+    """Return the files of which a team has one at least."""
     return [folder / name for name in (QUEUE_NAME, CONFIG_NAME, PROJECT_QUEUE, PROJECT_CONFIG)]
 
 
 def find_teams(start: Path, *, depth: int = 3) -> list[str]:
-    """Locations of the teams in `start` and up to `depth` levels below it, for a picker."""
+    """Return the locations of the teams in `start` and up to `depth` levels below it, for a picker."""
     found: list[str] = []
     level = [start]
     for _ in range(depth + 1):
@@ -158,7 +158,7 @@ def _not_found(folder: Path, why: str | None, seen: str = "") -> TeamError:
 
 
 def other_teams(start: Path) -> list[ClaudeTeam]:
-    """Teams of other programs: in `start` or above it, side by side in it, and the running ones of Claude Code."""
+    """Find teams of other programs: in `start` or above it, side by side in it, and the running ones of Claude Code."""
     from team_console.store.backends.claude_team import claude_teams, team_in, teams_under
 
     here = next((seen for folder in (start, *start.parents) if (seen := team_in(folder)) is not None), None)

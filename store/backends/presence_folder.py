@@ -1,4 +1,6 @@
-"""Presence in a folder: one file for each process that is present, locked by it, so that the lock ends with it.
+"""Tell who is present by a folder: one file for each process, locked by it, so that the lock ends with it.
+
+Beside these files are the notes that sessions of clients leave (`session_notes.py`); they are read here.
 
 A file appears under its name only once it is locked, so an unlocked one is that of a process which is gone. The lock
 is the kernel's: it does not depend on process numbers, which mean nothing to a process in another container.
@@ -54,7 +56,7 @@ class PresenceFolder(Struct, frozen=True):
             mode: Permissions of the file, as of the team's other files.
         """
         file = f"{presence}-{name}"
-        held, over = self._enter(file, mode), threading.Event()
+        held, over = self._make_locked_file(file, mode), threading.Event()
 
         def keep() -> None:
             """Make it again whenever it is gone, at the second look, so as to be in no removal's way."""
@@ -64,7 +66,7 @@ class PresenceFolder(Struct, frozen=True):
                 is_lost = _is_lost(self.path / file, held)
                 if is_lost and was_lost:
                     _close(held)
-                    held = self._enter(file, mode)
+                    held = self._make_locked_file(file, mode)
                 was_lost = is_lost
 
         keeping = threading.Thread(target=keep, name="presence", daemon=True)
@@ -85,7 +87,7 @@ class PresenceFolder(Struct, frozen=True):
         """Return who is present; writes nothing and never waits."""
         try:
             with _descriptor_of(self.path) as folder:
-                return _look(folder, presence)
+                return _attendance_in(folder, presence)
         except (FileNotFoundError, NotADirectoryError):
             return Attendance()
         except OSError:
@@ -104,19 +106,19 @@ class PresenceFolder(Struct, frozen=True):
         with suppress(OSError), _descriptor_of(self.path) as folder:
             _sweep(folder)
 
-    def _enter(self, file: str, mode: int) -> int | None:
+    def _make_locked_file(self, file: str, mode: int) -> int | None:
         """Return a descriptor that holds the lock on the new file; None where that cannot be had."""
         try:
             with suppress(FileExistsError):
                 make_shared_folder(self.path, mode)
             with _descriptor_of(self.path) as folder:
                 _sweep(folder)
-                return _locked_file(folder, file, mode)
+                return _new_locked_file(folder, file, mode)
         except OSError:
             return None
 
 
-_NOTED = ("session", "state", "client", "mode", "last_words")
+_NOTE_FIELDS = ("session", "state", "client", "mode", "last_words")
 """Fields of a note; whom a session brings along stands in the queue alone."""
 
 
@@ -179,12 +181,13 @@ def _descriptor_of(path: Path) -> Iterator[int]:
 
 
 def _as_message(name: str, number: int, moment: int, path: str) -> Message | None:
+    """Return a note as the message that it would be in the queue; None for one that names no member."""
     said = {key: text.encode("utf-8", "replace").decode() for key, text in read_note(path).items()}
     member = as_name(said.get("member"))
     if member is None:
         return None
     # guard: note-brings-nobody
-    note = {key: text for key, text in said.items() if key in _NOTED}
+    note = {key: text for key, text in said.items() if key in _NOTE_FIELDS}
     at = to_text(from_file(moment))
     return new_record(
         message_id=f"{name}-{number}",
@@ -200,6 +203,7 @@ def _as_message(name: str, number: int, moment: int, path: str) -> Message | Non
 
 
 def _is_lost(path: Path, held: int | None) -> bool:
+    """Return whether the file at `path` is not the one whose lock is held."""
     try:
         return held is None or not os.path.samestat(os.lstat(path), os.fstat(held))
     except (FileNotFoundError, NotADirectoryError):
@@ -213,7 +217,7 @@ def _close(held: int | None) -> None:
         os.close(held)
 
 
-def _locked_file(folder: int, file: str, mode: int) -> int:
+def _new_locked_file(folder: int, file: str, mode: int) -> int:
     """Return a new file that is locked before anybody can see it under its name."""
     hidden = f".{file}"
     held = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | SAFE, 0o600, dir_fd=folder)
@@ -229,7 +233,8 @@ def _locked_file(folder: int, file: str, mode: int) -> int:
     return held
 
 
-def _look(folder: int, presence: Presence) -> Attendance:
+def _attendance_in(folder: int, presence: Presence) -> Attendance:
+    """Return whose files in the folder are locked, and whose cannot be looked at."""
     names, doubtful = set(), set()
     for file in os.listdir(folder):
         kind, _, name = file.partition("-")

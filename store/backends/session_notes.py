@@ -1,4 +1,4 @@
-"""Notes on sessions of clients: what each does now, in a small file of its own beside the files of who is present.
+"""Write notes on sessions of clients: what each does now, in a small file beside the files of who is present.
 
 A note counts for nothing that a message has to prove: lost, the roster only knows less. It is written by rename, so
 that none is ever half, and its moment is that of its file. Imports nothing that costs a start anything.

@@ -257,7 +257,7 @@ def written(record: dict[str, Any]) -> bytes:
 def test_what_is_read_without_pyyaml_pyyaml_reads_the_same(seed: int) -> None:
     random = Random(seed)
     raw = mutate(random, random.choice(PLAIN)).encode()
-    ours = own_form.read_own_form(raw)
+    ours = own_form.read_item(raw)
     if ours is not None:
         theirs = read_record(raw)
         assert same(ours, theirs)

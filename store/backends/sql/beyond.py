@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from team_console.store.backends.sql.connection import Connection, listed
+from team_console.store.backends.sql.connection import Connection, in_list
 from team_console.store.backends.sql.history import archived_stretch, places_in
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, NOTES, Shape
@@ -22,7 +22,7 @@ from team_console.store.protocol.parsing import when_created
 
 def pushed_to(connection: Connection, shape: Shape, agent: str) -> int:
     """Return how many messages were delivered to this agent alone that it did not acknowledge, `COUNTED` at most."""
-    some, values = listed("name", spellings(agent))
+    some, values = in_list("name", spellings(agent))
     mine = f"SELECT 1 FROM {MESSAGES} WHERE recipient IN {some} AND {shape.status} = '{Status.DELIVERED}'"
     if _are_read_by_note(connection, shape):
         mine += f" AND NOT {_noted_as_read(shape)}"

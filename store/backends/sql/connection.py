@@ -1,4 +1,4 @@
-"""A connection to a database: statements in, rows as tuples out."""
+"""Connect to a database: statements as plain SQL go in, rows come out as tuples."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sql_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def listed(name: str, values: Iterable[object]) -> tuple[str, dict[str, Any]]:
+def in_list(name: str, values: Iterable[object]) -> tuple[str, dict[str, Any]]:
     """Return the text behind IN, `(:name_0, :name_1)`, with its values; for no values a list that matches nothing."""
     bound = {f"{name}_{number}": value for number, value in enumerate(values)}
     return f"({', '.join(f':{key}' for key in bound) or 'NULL'})", bound
@@ -45,7 +45,7 @@ LONGEST_SOUGHT = 4000
 """Characters of a text that a pattern of LIKE seeks: SQLite refuses patterns above 50,000 bytes."""
 
 
-def containing(text: str) -> str:
+def like_pattern(text: str) -> str:
     """Return the pattern for `LIKE :pattern ESCAPE '/'` that finds `text` anywhere; of a long one its beginning."""
     return "%" + re.sub(r"([/%_])", r"/\1", text[:LONGEST_SOUGHT]) + "%"
 
@@ -64,6 +64,7 @@ def for_psycopg(statement: str) -> str:
 Values = Mapping[str, Any]
 _NONE: Values = {}
 _AT_ONCE = 500
+"""Values that one statement looks for."""
 
 
 class Column(Struct, frozen=True):
@@ -125,8 +126,8 @@ class Meddler(NamedTuple):
         return f"{self.kind} {sql_name(self.name)}"
 
 
-class Lost(Exception):
-    """A statement ended the whole transaction, not itself alone."""
+class TransactionLostError(Exception):
+    """The database ended the whole transaction at a statement, not that statement alone."""
 
 
 class Connection(ABC):
@@ -155,7 +156,7 @@ class Connection(ABC):
 
     def rows_among(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Return the rows that a statement ending in `IN` gives for these values, asked for some hundred at a time."""
-        parts = [listed("value", values[start : start + _AT_ONCE]) for start in range(0, len(values), _AT_ONCE)]
+        parts = [in_list("value", values[start : start + _AT_ONCE]) for start in range(0, len(values), _AT_ONCE)]
         return [row for some, bound in parts for row in self.rows(f"{statement} {some}", bound)]
 
     def chunks(self, size: int, statement: str, values: Values = _NONE) -> Iterator[list[tuple[Any, ...]]]:
@@ -182,7 +183,7 @@ class Connection(ABC):
     def change_all(self, statement: str, rows: Sequence[Values]) -> int:
         """Execute it once for each of `rows`; returns how many rows of the table that changed in all."""
         with closing(self.driver.cursor()) as cursor:
-            cursor.executemany(self._spelt(statement), rows)
+            cursor.executemany(self._for_driver(statement), rows)
             return int(cursor.rowcount)
 
     @property
@@ -199,7 +200,7 @@ class Connection(ABC):
         """Undo what the block did where it ends with an error, and nothing before it.
 
         Raises:
-            Lost: The block ended the transaction, as a trigger may; all of it is undone.
+            TransactionLostError: The block ended the transaction, as a trigger may; all of it is undone.
         """
         self.change("SAVEPOINT part")
         try:
@@ -209,7 +210,7 @@ class Connection(ABC):
                 self.change("ROLLBACK TO SAVEPOINT part")
                 self.change("RELEASE SAVEPOINT part")
             elif isinstance(error, self.error):
-                raise Lost(str(error)) from error
+                raise TransactionLostError(str(error)) from error
             raise
         self.change("RELEASE SAVEPOINT part")
 
@@ -261,8 +262,8 @@ class Connection(ABC):
         """Return the columns of a table or view, in their order; none when there is no such thing."""
 
     def _execute(self, statement: str, values: Values) -> Any:
-        return self.driver.execute(self._spelt(statement), values) if values else self.driver.execute(statement)
+        return self.driver.execute(self._for_driver(statement), values) if values else self.driver.execute(statement)
 
-    def _spelt(self, statement: str) -> str:
+    def _for_driver(self, statement: str) -> str:
         """Return the statement with its parameters as the driver wants them."""
         return statement

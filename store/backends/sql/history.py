@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from team_console.store.backends.sql.connection import Connection, Values, containing
+from team_console.store.backends.sql.connection import Connection, Values, like_pattern
 from team_console.store.backends.sql.rows import dump, object_of, storable
 from team_console.store.backends.sql.schema import ARCHIVE, AUDIT
 from team_console.store.backends.trail_reader import KEPT, NOT_BY_DESK, TrailLine, TrailReader
@@ -198,7 +198,7 @@ class TrailTableFollower:
         condition = "" if self._is_whole else f" AND {telling_lines(connection)} AND seq <= {end}"
         if not self._is_whole and key and self._sealed_from is None:
             # A quote in a text of a line is escaped, so that no text looks like a seal.
-            sealed = {"sealed": containing(f'"seal":"{key_name(key)}-')}
+            sealed = {"sealed": like_pattern(f'"seal":"{key_name(key)}-')}
             first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
             self._sealed_from = first if isinstance(first, int) else None
         wanted = f"SELECT {', '.join(AuditRow._fields)} FROM {AUDIT} WHERE seq > :seq{condition} ORDER BY seq"

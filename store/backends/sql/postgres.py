@@ -215,7 +215,7 @@ class PostgresConnection(Connection):
         found = self.rows(_MEDDLERS, {"table": table, "bit": bit, "letter": letter})
         return [Meddler(kind, name) for kind, name in found]
 
-    def _spelt(self, statement: str) -> str:
+    def _for_driver(self, statement: str) -> str:
         return for_psycopg(statement)
 
 

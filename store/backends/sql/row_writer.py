@@ -7,8 +7,8 @@ from itertools import starmap
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
-from team_console.store.backends.sql.connection import Connection, Lost, insert, sql_name
-from team_console.store.backends.sql.rows import STAND_INS, Row, RowEntry, changed_row, new_row, read_row
+from team_console.store.backends.sql.connection import Connection, TransactionLostError, insert, sql_name
+from team_console.store.backends.sql.rows import STAND_INS, Row, RowEntry, changed_row, new_row, read_row, stands_for
 from team_console.store.backends.sql.schema import LOOKED_AT, MESSAGES, NOTES, Shape
 from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.errors import Code, TeamError
@@ -170,13 +170,13 @@ class RowWriter:
                 if count != len(rows) or any(starmap(_is_as_before, found)):
                     raise _UndoneError
                 # guard: turned-status-noticed
-                if any(name == "status" and _is_turned(row.get(name), value) for row, name, value in found):
+                if any(name == "status" and stands_for(value, row.get(name)) for row, name, value in found):
                     raise _TurnedError
         except _TurnedError:
             return _Refusal(self._swallowed(statement, rows))
         except _UndoneError:
             return _Refusal(self._swallowed(statement, rows), is_silent=True)
-        except Lost as error:
+        except TransactionLostError as error:
             ids = [str(row["old_id"]) for row in rows]
             words = self._refusal_words(error)
             raise RefusedRowsError(dict.fromkeys(ids, words), {}, certain=len(ids) == 1) from error
@@ -258,11 +258,6 @@ class _TurnedError(Exception):
 def _is_as_before(row: Fields, name: str, found: Any) -> bool:
     """Return whether a column still has the value that it had before, in place of what was written."""
     return name in row and found == row[f"old_{name}"] != row[name]
-
-
-def _is_turned(wanted: Any, found: Any) -> bool:
-    """Return whether a trigger or rule put what stands for a status where it does not belong in place of it."""
-    return wanted in STAND_INS and wanted != found and STAND_INS[wanted] == found
 
 
 def _meddling(entry: RowEntry | None, status: str) -> str:

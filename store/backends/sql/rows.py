@@ -1,4 +1,4 @@
-"""A row of `agent_message` as a message and back, with nothing lost on either way.
+"""Read a row of `agent_message` as a message and write it back, with nothing lost on either way.
 
 A row says what its columns say. What a record holds beyond them is its note: the keys that the columns do not give
 back, under `-` the keys they give and the record has not, under `#` the order of arrival and what it said when it was
@@ -120,11 +120,11 @@ def read_row(row: Row, *, place: str) -> RowEntry:
         what = f"the row has a message_id with a NUL or half a character: {row.message_id!r:.60}"
         hint = "Give it another message_id; until then nobody can receive or change it."
         return RowEntry(row, problems=(Problem(_DAMAGED, "error", place, what, hint),))
-    payload, trouble = _parse(row.payload)
+    payload, trouble = _parse_json(row.payload)
     is_old = _has_own_note(payload)
     note = payload[NOTE_KEY] if is_old else object_of(row.note)
     try:
-        record = _record(row, payload, note)
+        record = _record_of(row, payload, note)
         _check_times(record)
         message = from_record(record)
         if "status" in message.odd:  # statements ask for our words alone
@@ -186,7 +186,7 @@ def new_row(message: Message, *, arrival: int, fitted: Fitted = dict) -> tuple[F
 
 
 def changed_row(old: RowEntry, new: Message, *, fitted: Fitted) -> tuple[FieldDict, str | None]:
-    """Column values that must change to turn the row of `old` into `new`, and the note beside it (None: none).
+    """Return the column values that turn the row of `old` into `new`, and the note beside it (None: none).
 
     Args:
         fitted: Gives what the table takes.
@@ -213,7 +213,7 @@ def changed_row(old: RowEntry, new: Message, *, fitted: Fitted) -> tuple[FieldDi
         words = [before if now == then else then for before, now, then in parts]
         return changed, _own_note(new, columns, old.arrival, words)
     kept = Row(*old.row)._replace(**changed, note=None)
-    note = _difference(new.record, _from_columns(kept, _parse(old.row.payload)[0], foreign=True))
+    note = _difference(new.record, _from_columns(kept, _parse_json(old.row.payload)[0], foreign=True))
     return changed, dump(note) if note else None
 
 
@@ -227,10 +227,11 @@ def payload_text(message: Message) -> str | None:
     0.5.0.
     """
     payload = message.record.get("payload")
-    return None if payload is None or _looks_noted(payload) else dump(payload)
+    return None if payload is None or _may_seem_old(payload) else dump(payload)
 
 
 def _own_note(message: Message, columns: Fields, arrival: int | None, words: Sequence[str]) -> str:
+    """Return the note of a row of ours: what its columns do not give back, its arrival, and its parts as written."""
     payload = None if columns["payload"] is None else message.record.get("payload", {})
     base = _from_columns(Row(**columns), payload, foreign=True)
     # One mark for both: 0.5.0 takes every other key for one of the record, and it would be part of its digest.
@@ -268,30 +269,30 @@ def _has_own_note(payload: Any) -> bool:
     return isinstance(note, dict) and _ARRIVAL in note and type(note[_ARRIVAL]) in (int, type(None))
 
 
-def _looks_noted(payload: Any) -> bool:
+def _may_seem_old(payload: Any) -> bool:
     """Return whether 0.5.0 would take a key of this payload for its own note."""
     return isinstance(payload, dict) and isinstance(payload.get(NOTE_KEY), dict)
 
 
-def _record(row: Row, payload: Any, note: Fields) -> FieldDict:
+def _record_of(row: Row, payload: Any, note: Fields) -> FieldDict:
     """Return the record of the row; where the note contradicts what the columns name, another program changed them."""
     base = _from_columns(row, payload, foreign=not _has_own_note(payload))
     if not note:
         return base
-    record = _apply(base, note, row)
+    record = _with_note(base, note, row)
     if _NAMING_KEYS.isdisjoint(note) and _NAMING_KEYS.isdisjoint(items_in(note, _ABSENT)):
         return record
     named = columns_of(from_record(record))
     plain = columns_of(from_record(base))
     # guard: stand-in-understood
-    if all(named[name] == plain[name] or _stands_for(plain[name], named[name]) for name in _IDENTITY):
+    if all(named[name] == plain[name] or stands_for(plain[name], named[name]) for name in _IDENTITY):
         return record
     absent = [key for key in items_in(note, _ABSENT) if key not in _NAMING_KEYS]
     rest = without(note, _NAMING_KEYS)
-    return _apply(base, {**rest, _ABSENT: absent}, row)
+    return _with_note(base, {**rest, _ABSENT: absent}, row)
 
 
-def _stands_for(column: Any, named: Any) -> bool:
+def stands_for(column: Any, named: Any) -> bool:
     """Return whether the column holds what stands for a status that the table does not take."""
     return isinstance(named, str) and named in STAND_INS and STAND_INS[named] == column
 
@@ -308,7 +309,8 @@ def _check_times(record: Fields) -> None:
             raise ValueError(f"a {key} whose times are not all texts")
 
 
-def _apply(base: Fields, note: Fields, row: Row) -> FieldDict:
+def _with_note(base: Fields, note: Fields, row: Row) -> FieldDict:
+    """Return the record that the columns give, with what its note says beyond them."""
     record = without(base, items_in(note, _ABSENT))
     record.update(without(note, _MARKS))
     record.update(mapping_in(note, _MORE))
@@ -336,10 +338,10 @@ def _from_columns(row: Row, payload: Any, *, foreign: bool) -> FieldDict:
     if foreign and isinstance(payload, dict) and payload.get("priority") in tuple(Priority):
         record["priority"] = payload["priority"]
     # 0.5.0 wrote UTC into its own rows, whatever the time zone of the database is.
-    record["created"] = _moment(row.created_at, is_utc=not foreign)
+    record["created"] = _utc_text(row.created_at, is_utc=not foreign)
     record["status"] = row.status or _UNKNOWN_STATUS
     further = {
-        "delivered_at": _moment(row.delivered_at, is_utc=not foreign) or None,
+        "delivered_at": _utc_text(row.delivered_at, is_utc=not foreign) or None,
         "retry_count": row.retry_count or None,
         "max_retries": None if row.max_retries == MAX_RETRIES else row.max_retries,
         "error_message": row.error_message or None,  # a column that takes no NULL holds an empty text for none
@@ -353,20 +355,21 @@ def _from_columns(row: Row, payload: Any, *, foreign: bool) -> FieldDict:
 
 
 def _difference(record: Fields, base: Fields) -> FieldDict:
-    beyond = {key: value for key, value in record.items() if key not in base or not _same(base[key], value)}
+    """Return the note that makes `record` of `base`, which the columns give."""
+    beyond = {key: value for key, value in record.items() if key not in base or not _is_same_json(base[key], value)}
     more = {key: beyond.pop(key) for key in _MARKS if key in beyond}
     absent = [key for key in base if key not in record]
     return {**beyond, **({_ABSENT: absent} if absent else {}), **({_MORE: more} if more else {})}
 
 
-def _same(value: Any, other: Any) -> bool:
-    """Equal and of the same JSON type all the way down: 1, 1.0 and true are three values."""
+def _is_same_json(value: Any, other: Any) -> bool:
+    """Return whether values are equal and of one JSON type all the way down: 1, 1.0 and true are three values."""
     if value.__class__ is not other.__class__:
         return False
     return bool(value == other) and (isinstance(value, (str, int)) or dump(value) == dump(other))
 
 
-def _moment(value: Any, *, is_utc: bool) -> str:
+def _utc_text(value: Any, *, is_utc: bool) -> str:
     """Return the time in UTC, or the text as it is when it is none; `is_utc`: whatever zone the database put after
     it.
     """
@@ -377,7 +380,7 @@ def _moment(value: Any, *, is_utc: bool) -> str:
     return text if moment is None else to_text(moment)
 
 
-def _parse(text: Any) -> tuple[Any, str | None]:
+def _parse_json(text: Any) -> tuple[Any, str | None]:
     """Return the JSON value in `text`, which may be bytes, or the text itself and why it is none that can be read."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
@@ -393,12 +396,12 @@ def _parse(text: Any) -> tuple[Any, str | None]:
 
 def json_value_of(text: Any) -> Any:
     """Return the JSON value in a text or bytes, else the text itself."""
-    return _parse(text)[0]
+    return _parse_json(text)[0]
 
 
 def object_of(text: Any) -> FieldDict:
     """Return the JSON object in `text`, an empty one where there is none."""
-    found, _ = _parse(text)
+    found, _ = _parse_json(text)
     return found if isinstance(found, dict) else {}
 
 
@@ -415,7 +418,7 @@ def is_storable(text: str) -> bool:
 
 
 def dump(value: Any) -> str:
-    """Strict JSON: characters stay readable, lone surrogates are escaped, numbers that JSON lacks become texts."""
+    """Write strict JSON: characters stay readable, lone surrogates are escaped, numbers it lacks become texts."""
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False)
         text.encode()

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.backends.sql.connection import Column, Connection, Relation, Values, insert, listed, sql_name
+from team_console.store.backends.sql.connection import Column, Connection, Relation, Values, in_list, insert, sql_name
 from team_console.store.backends.sql.rows import COLUMNS, STAND_INS, object_of, recorded_arrival
 from team_console.store.contract.team import ROWS_HIDDEN
 from team_console.store.model.clock import from_text, to_text
@@ -324,7 +324,7 @@ class Shape(Struct, frozen=True):
         """Return the condition for rows that have one of these statuses, or what stands for it, with its values."""
         wanted = {*statuses}
         wanted |= {STAND_INS[status] for status in wanted if status in STAND_INS}
-        some, values = listed("status", sorted(wanted if self.words is None else wanted & self.words))
+        some, values = in_list("status", sorted(wanted if self.words is None else wanted & self.words))
         return f"{self.status} IN {some}", values
 
     def problems(self) -> tuple[Problem, ...]:

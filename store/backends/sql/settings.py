@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 from team_console.store.backends.locked_files import sync_folder
-from team_console.store.backends.sql.connection import Connection, containing, insert
+from team_console.store.backends.sql.connection import Connection, insert, like_pattern
 from team_console.store.backends.sql.history import telling_lines
 from team_console.store.backends.sql.rows import object_of
 from team_console.store.backends.sql.schema import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
@@ -87,7 +87,7 @@ class SettingsRows:
         """See `StoredSettings.text_on_record`: in the line that is pointed to, else in the newest that has one."""
         if not self._has_ours or not (self._digest or self.text() is None):
             return None
-        values = {"line": self._line, "pattern": containing('"settings":{"sha256"')}
+        values = {"line": self._line, "pattern": like_pattern('"settings":{"sha256"')}
         for condition in ("seq = :line", f"{telling_lines(self._connection)} AND facts LIKE :pattern ESCAPE '/'"):
             wanted = f"SELECT facts FROM {AUDIT} WHERE {condition} ORDER BY seq DESC LIMIT 1"
             kept = object_of(self._connection.scalar(wanted, values)).get("settings")

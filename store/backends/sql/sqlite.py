@@ -155,7 +155,7 @@ class SqliteConnection(Connection):
         behind = source["name"] if source else ""
         return Relation(found[0], None if found[1] == "table" else behind, place=self._place(found[0]))
 
-    def _spelt(self, statement: str) -> str:
+    def _for_driver(self, statement: str) -> str:
         """Let a conflict end the statement. Not everywhere: what triggers do would be resolved in this way, too."""
         # guard: conflict-of-a-trigger-is-its-own
         if self._resolves and not self._has_resolving_trigger:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.store.backends.sql.beyond import counted_beyond, older_page, pushed_to
-from team_console.store.backends.sql.connection import Connection, containing
+from team_console.store.backends.sql.connection import Connection, like_pattern
 from team_console.store.backends.sql.history import AuditRow, TrailTableFollower, archived_messages, as_text, page
 from team_console.store.backends.sql.row_reader import RowReader, in_order
 from team_console.store.backends.sql.rows import dump, is_storable
@@ -328,7 +328,7 @@ class SqlTeam(Team):
         with self._reading() as (connection, shape):
             for start in range(0, len(words) if shape.has_ours else 0, _WORDS_AT_ONCE):
                 some = words[start : start + _WORDS_AT_ONCE]
-                patterns = {f"word_{number}": containing(dump(word)[1:-1]) for number, word in enumerate(some)}
+                patterns = {f"word_{number}": like_pattern(dump(word)[1:-1]) for number, word in enumerate(some)}
                 either = " OR ".join(f"record LIKE :{name} ESCAPE '/'" for name in patterns)
                 found |= {one.message_id: one for one in archived_messages(connection, either, patterns)}
             if is_large(connection):  # a snapshot may leave out what is over

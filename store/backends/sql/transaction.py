@@ -10,7 +10,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from team_console.store.backends.sql.connection import LONGEST_SOUGHT, Connection, Lost, Values, insert, listed
+from team_console.store.backends.sql.connection import (
+    LONGEST_SOUGHT,
+    Connection,
+    TransactionLostError,
+    Values,
+    in_list,
+    insert,
+)
 from team_console.store.backends.sql.history import (
     AuditRow,
     archived_message,
@@ -154,7 +161,7 @@ class SqlTransaction(Transaction):
         # Of plain messages a large table has too many to read them by their kind.
         if not types <= TELLING_KINDS and is_large(self.connection):
             return None
-        some, values = listed("type", types)
+        some, values = in_list("type", types)
         entries = self._read(f"{_TYPE if 'message' in types else self.shape.kind} IN {some}", values)
         return None if any(entry.arrival is None for entry in entries) else in_order(entries)
 
@@ -407,7 +414,7 @@ class SqlTransaction(Transaction):
                 is_there = True
         except _Unkept:
             pass  # undone, so that nobody reads there what nobody wrote
-        except Lost as error:
+        except TransactionLostError as error:
             raise RefusedRowsError({}, {message.message_id: f"{own}: {error}"}) from error
         except self.connection.error as error:
             trouble = " ".join(str(error).split())

@@ -40,7 +40,7 @@ def closed(message: Message, shown: bytes = b"") -> bytes:
     Raises:
         TextError: It cannot be written.
     """
-    is_ours = b"\n#" not in shown and own_form.read_own_form(shown) is not None
+    is_ours = b"\n#" not in shown and own_form.read_item(shown) is not None
     entry = shown if is_ours else emit(message)
     return entry + b"# end %s %d\n" % (_word(message.message_id).encode(), zlib.crc32(entry))
 

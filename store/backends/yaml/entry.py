@@ -183,7 +183,7 @@ def parse_record(raw: bytes) -> FieldDict:
     Raises:
         TextError: The text is not one readable mapping; lines are counted from the first of `raw`.
     """
-    record = own_form.read_own_form(raw)
+    record = own_form.read_item(raw)
     return read_record(raw) if record is None else record
 
 
@@ -307,7 +307,7 @@ def emit(message: Message) -> bytes:
         TextError: The message cannot be written so that it reads back the same.
     """
     record = message.record
-    raw = own_form.list_item(record)
+    raw = own_form.write_item(record)
     found = parse_record(raw)
     if not same(found, record):
         changed = [key for key, value in record.items() if key not in found or not same(value, found[key])]
@@ -400,7 +400,7 @@ def patch(raw: bytes, old: Fields, new: Fields, style: Style) -> bytes:
     if same(old, new):
         return raw
     with suppress(TextError):
-        if own_form.list_item(old) == raw:  # as nearly always: no other reader is loaded for it
+        if own_form.write_item(old) == raw:  # as nearly always: no other reader is loaded for it
             return emit(from_record(_new_behind_status(old, new)))
     node, text = _item(raw)
     with suppress(_NotByLines, TextError):
@@ -492,7 +492,7 @@ class _Patch(Struct, frozen=True):
 
     def _lines(self, key: str, value: Any, column: int) -> str:
         """Return the lines of a pair without the spaces before the first and the line end after the last."""
-        return own_form.pair(key, value, column)[column:].replace("\n", self.eol)
+        return own_form.write_pair(key, value, column)[column:].replace("\n", self.eol)
 
     def _last(self, value: Node) -> int:
         """Return the end of a value without the blank lines that a block scalar counts as its own."""
@@ -502,7 +502,7 @@ class _Patch(Struct, frozen=True):
 def _one_line(value: Any, *, flow: bool) -> str | None:
     if isinstance(value, (Mapping, list, tuple)) and value:
         return None
-    written = own_form.scalar(value, "", flow=flow)
+    written = own_form.write_scalar(value, "", flow=flow)
     return None if "\n" in written else written
 
 

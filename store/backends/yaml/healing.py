@@ -1,4 +1,4 @@
-"""Compares the queue with what the trail says it should hold, after a writer that does not lock (cases 29-32).
+"""Put back what a writer that does not lock did to the queue, by what the trail says it should hold (cases 29-32).
 
 Others may add messages and move them forward; they may not lose one or move one back without being healed.
 """
@@ -39,14 +39,15 @@ def is_cut(here: object, wanted: object) -> bool:
     """Return whether `here` is what is left of `wanted` when the file ends too early: nothing differs, something
     lacks.
     """
-    return here != wanted and _begins(here, wanted)
+    return here != wanted and _is_beginning(here, wanted)
 
 
-def _begins(here: object, wanted: object) -> bool:
+def _is_beginning(here: object, wanted: object) -> bool:
+    """Return whether a value is the beginning of the one that is wanted, or all of it."""
     if isinstance(wanted, Mapping):
-        return _begins_mapping(here, wanted)
+        return _is_beginning_of_mapping(here, wanted)
     if isinstance(here, list) and isinstance(wanted, list):
-        return len(here) <= len(wanted) and all(map(_begins, here, wanted))
+        return len(here) <= len(wanted) and all(map(_is_beginning, here, wanted))
     if isinstance(here, str) and isinstance(wanted, str):
         return wanted.startswith(here.rstrip("\n"))
     if isinstance(wanted, (bool, int, float)) and isinstance(here, (str, int, float)):
@@ -54,13 +55,13 @@ def _begins(here: object, wanted: object) -> bool:
     return here == wanted or here is None
 
 
-def _begins_mapping(here: object, wanted: Mapping[str, object]) -> bool:
-    """The last key may be cut itself: `su`, or `su: null`, of `summary`."""
+def _is_beginning_of_mapping(here: object, wanted: Mapping[str, object]) -> bool:
+    """Return the same of a mapping, whose last key may be cut itself: `su`, or `su: null`, of `summary`."""
     if not isinstance(here, Mapping):
         return here is None or (isinstance(here, str) and any(key.startswith(here) for key in wanted))
     for key, value in here.items():
         is_cut_key = value is None and any(other.startswith(str(key)) for other in wanted)
-        if not (key in wanted and _begins(value, wanted[key])) and not is_cut_key:
+        if not (key in wanted and _is_beginning(value, wanted[key])) and not is_cut_key:
             return False
     return True
 
@@ -175,7 +176,7 @@ def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Mess
             healing.adds.append(message)
             healing.tell("MERGED", message, "was added by another program; it was taken over")
         elif here is not None and here is not message and is_ahead(message, here):
-            healing.change(here, _state_of(message, here))
+            healing.change(here, _state_keys(message, here))
     return healing
 
 
@@ -220,6 +221,7 @@ def understood(records: Iterable[FieldDict]) -> Iterator[Message]:
 
 
 def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:
+    """Add to `healing` a message that is not in the queue, or only in a damaged entry."""
     healing.adds.append(wanted)
     what = "was dropped by another program; it was put back"
     if any(wanted.message_id.encode("utf-8", "replace") in raw for raw in damaged):
@@ -228,6 +230,7 @@ def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:
 
 
 def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing) -> None:
+    """Add to `healing` what makes a message of the queue as it is wanted; the `last` one may have been cut short."""
     if here is wanted or wanted.record == here.record:
         return
     if here is last and is_cut(here.record, wanted.record):
@@ -238,7 +241,7 @@ def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing
 
     # guard: answers-put-back
     if is_answer(wanted) and not is_same(here, wanted):
-        _reword(wanted, here, healing)
+        _put_words_back(wanted, here, healing)
         return
     if not is_same(here, wanted):
         what = healing.reworded[here.message_id] = changed_parts(here, wanted)
@@ -246,7 +249,7 @@ def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing
     if not is_ahead(wanted, here) or is_other(here, wanted):
         healing.noted.append(here)
     else:
-        healing.change(here, _state_of(wanted, here))
+        healing.change(here, _state_keys(wanted, here))
         back = f"was put back from {wanted.status} to {here.status}"
         healing.tell(HEALED_STATE, here, f"{back} by another program; it is {wanted.status}")
 
@@ -256,18 +259,19 @@ def is_other(here: Message, recorded: Message) -> bool:
     return here.sender != recorded.sender and here.payload != recorded.payload
 
 
-def _reword(wanted: Message, here: Message, healing: Healing) -> None:
-    """History decides: an answer to a request says what it said when it was recorded; its progress is kept."""
+def _put_words_back(wanted: Message, here: Message, healing: Healing) -> None:
+    """Let an answer to a request say again what it said when it was recorded; its progress is kept."""
     names = {*here.record, *wanted.record}.difference(STATE_KEYS)
     keys = {name: wanted.record.get(name) for name in names if here.record.get(name) != wanted.record.get(name)}
     if is_ahead(wanted, here):
-        keys.update(_state_of(wanted, here))
+        keys.update(_state_keys(wanted, here))
     healing.noted.append(healing.change(here, keys).on(here))
     what = "answers a request and was changed by another program; it says again what is on record"
     healing.tell(HEALED_ANSWER, here, what)
 
 
-def _state_of(wanted: Message, here: Message) -> FieldDict:
+def _state_keys(wanted: Message, here: Message) -> FieldDict:
+    """Return the keys to set so that `here` is as far on its way as both together tell."""
     keys = {key: wanted.record.get(key) for key in STATE_KEYS}
     if wanted.read_by or here.read_by:
         keys["read_by"] = {**here.read_by, **wanted.read_by}

@@ -1,4 +1,4 @@
-"""Our own form of an entry: written for every message, and read without PyYAML; it must read what PyYAML reads.
+"""Write and read entries in our own form, without PyYAML: every message is written so, and it reads as PyYAML reads.
 
 Nearly every entry of nearly every queue is of this form: reading it here takes a fifth of the time, and a command that
 meets nothing else saves loading PyYAML. `CSafeDumper` does not write it: it escapes emoji and puts texts with a tab on
@@ -154,9 +154,9 @@ def _rows() -> re.Pattern[bytes]:
     )
 
 
-def read_own_form(raw: bytes) -> FieldDict | None:
-    """Read the record in the text of one entry; None when it is not of our own form."""
-    if len(raw) > LARGEST or not raw.startswith(b"- ") or not _is_calm(raw):
+def read_item(raw: bytes) -> FieldDict | None:
+    """Return the record in the text of one entry; None when it is not of our own form."""
+    if len(raw) > LARGEST or not raw.startswith(b"- ") or not _is_plain_utf8(raw):
         return None
     rows = _rows().findall(raw)
     if sum(map(len, [row[0] for row in rows])) != len(raw):
@@ -176,7 +176,7 @@ def read_own_form(raw: bytes) -> FieldDict | None:
             holder, name, _ = waiting
             if holder[name] is None:
                 holder[name] = []
-            holder[name].append(_value(value, scalar))
+            holder[name].append(_value_of(value, scalar))
             continue
         if pad == b"    ":
             if waiting is not None and waiting[0] is record and record[waiting[1]] is None:
@@ -193,16 +193,16 @@ def read_own_form(raw: bytes) -> FieldDict | None:
             scalar = text_only if name in TEXT_KEYS else typed
         waiting = None
         if block:
-            mapping[name] = _block(block, chomp)
+            mapping[name] = _block_text(block, chomp)
         elif value:
-            mapping[name] = _value(value, scalar)
+            mapping[name] = _value_of(value, scalar)
         else:
             mapping[name], waiting = None, (mapping, name, pad)
     return record
 
 
-def _is_calm(raw: bytes) -> bool:
-    """Return whether the bytes are text without odd characters."""
+def _is_plain_utf8(raw: bytes) -> bool:
+    """Return whether the bytes are UTF-8 without characters that PyYAML has to judge."""
     if not raw.translate(None, _EASY):
         return True
     if raw.translate(None, _WIDE) or _holds_odd(raw):
@@ -214,7 +214,7 @@ def _is_calm(raw: bytes) -> bool:
     return True
 
 
-def _value(written: bytes, scalar: Any) -> Any:
+def _value_of(written: bytes, scalar: Any) -> Any:
     mark = written[:1]
     if mark == b"'":
         return written[1:-1].decode().replace("''", "'")
@@ -225,7 +225,7 @@ def _value(written: bytes, scalar: Any) -> Any:
     return [] if mark == b"[" else scalar(written.decode())
 
 
-def _block(block: bytes, chomp: bytes) -> str:
+def _block_text(block: bytes, chomp: bytes) -> str:
     """Return the text of a literal block."""
     text = (b"\n" + block).replace(b"\n      ", b"\n")[1:].rstrip(b"\n").decode()
     return text if chomp else text + "\n"
@@ -252,7 +252,7 @@ _PLAIN_ASCII = _plain("[A-Za-z_]", r"[ !\"$-9;-~]")
 
 @cache
 def _wide() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Patterns for any text: what can stand plain, on one line in quotes, on several lines as a block."""
+    """Return patterns for any text: what can stand plain, on one line in quotes, on several lines as a block."""
     return (
         _plain(r"(?:[A-Za-z_]|[^\x00-\xbf\u2000-\u2bff\ud800-\U0010ffff])", rf"[^:#\t\n{_UNPRINTABLE}]"),
         re.compile(rf"[^\t\n{_UNPRINTABLE}]*"),
@@ -260,7 +260,7 @@ def _wide() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     )
 
 
-def list_item(record: Fields) -> bytes:
+def write_item(record: Fields) -> bytes:
     """Write a record as one block-style list item at column 0, ending with a newline.
 
     Raises:
@@ -271,11 +271,11 @@ def list_item(record: Fields) -> bytes:
     return ("- " + "\n".join(_mapping(record, 2, 1))[2:] + "\n").encode()
 
 
-def pair(key: str, value: Any, column: int) -> str:
+def write_pair(key: str, value: Any, column: int) -> str:
     """Write one key and its value with the key at `column`, without the last line end.
 
     Raises:
-        TextError: As `write`.
+        TextError: As `write_item`.
     """
     return "\n".join(_pair(key, value, column, 1))
 
@@ -299,7 +299,7 @@ def _pair(key: str, value: Any, column: int, depth: int) -> Iterator[str]:
         yield head
         yield from _sequence(value, column, depth + 1)
     else:
-        yield f"{head} {scalar(value, pad)}"
+        yield f"{head} {write_scalar(value, pad)}"
 
 
 def _sequence(items: list[Any] | tuple[Any, ...], column: int, depth: int) -> Iterator[str]:
@@ -311,7 +311,7 @@ def _sequence(items: list[Any] | tuple[Any, ...], column: int, depth: int) -> It
         elif isinstance(item, (list, tuple)) and item:
             lines = _sequence(item, column + 2, depth + 1)
         else:
-            yield f"{pad}- {scalar(item, pad)}"
+            yield f"{pad}- {write_scalar(item, pad)}"
             continue
         yield f"{pad}- {next(lines)[column + 2 :]}"
         yield from lines
@@ -322,7 +322,7 @@ def _check_depth(depth: int) -> None:
         raise TextError(f"nesting deeper than {DEEPEST} cannot be written", hint="Flatten the payload.")
 
 
-def scalar(value: Any, pad: str, *, flow: bool = False) -> str:
+def write_scalar(value: Any, pad: str, *, flow: bool = False) -> str:
     """Write a scalar or an empty collection, ready to stand behind `key: `; further lines begin with `pad`.
 
     Raises:
@@ -346,7 +346,7 @@ def scalar(value: Any, pad: str, *, flow: bool = False) -> str:
 
 
 def _float_text(value: float) -> str:
-    """`value` as YAML 1.1 readers take it for a float: always with a dot."""
+    """Write a number so that readers of YAML 1.1 take it for a float: always with a dot."""
     text = repr(value)
     return text if "." in text else text.replace("e", ".0e", 1)
 
@@ -371,7 +371,7 @@ def _is_printable(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """`text` in single quotes, or in double ones where it needs escapes."""
+    """Write a text in single quotes, or in double ones where it needs escapes."""
     if _is_printable(text) or _wide()[1].fullmatch(text):
         return "'" + text.replace("'", "''") + "'"
     return '"' + re.sub(rf'[\\"\t\n{_UNPRINTABLE}]', _escape, text) + '"'

@@ -1,4 +1,4 @@
-"""A queue, an archive or a dropped file as text: each entry its exact bytes, edited alone."""
+"""Read and edit a queue, an archive or a dropped file as text, where each entry keeps its exact bytes."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ class QueueText(EntryText, dict=True, eq=False):
                     numbers[old] += 1
                 taken.add(new)
                 key = "message_id" if "message_id" in message.record else "id"
-                entries[place] = self._changed(entry, message.with_changes(**{key: new}))
+                entries[place] = self._changed_entry(entry, message.with_changes(**{key: new}))
                 yield old, new
 
     @cached_property
@@ -264,7 +264,7 @@ class QueueText(EntryText, dict=True, eq=False):
 
     def around(self) -> list[tuple[int, TextError]]:
         """For each piece between entries that is none, and hides none, the line of the file and what it is."""
-        return list(self._told(lambda entry: entry.is_frame))
+        return list(self._errors_of(lambda entry: entry.is_frame))
 
     def damaged(self) -> list[tuple[int, TextError]]:
         """For each damaged entry the 1-based line of the file where it begins, and why (lines of the file).
@@ -274,14 +274,14 @@ class QueueText(EntryText, dict=True, eq=False):
         if not self.damaged_count:
             return []
         found: list[tuple[int, TextError]] = []
-        for line, error in self._told(lambda entry: entry.is_damaged):
+        for line, error in self._errors_of(lambda entry: entry.is_damaged):
             more = self.damaged_count - len(found)
             if len(found) == MOST_DAMAGED and more > 1:
                 return [*found, (line, TextError(f"{more:,} more damaged entries, the first of them", line))]
             found.append((line, error))
         return found
 
-    def _told(self, is_meant: Callable[[Entry], bool]) -> Iterator[tuple[int, TextError]]:
+    def _errors_of(self, is_meant: Callable[[Entry], bool]) -> Iterator[tuple[int, TextError]]:
         line = self.head.count(b"\n") + 1
         for entry in self.entries:
             if entry.error is not None and is_meant(entry):
@@ -315,7 +315,7 @@ class QueueText(EntryText, dict=True, eq=False):
         return [message for message in found if isinstance(message, Message)]
 
     def _places_with(self, words: Iterable[bytes]) -> Sequence[int]:
-        data, hiding = self.data(), self._hiding
+        data, hiding = self.data(), self._places_hiding_words
         sought = [word for word in words if word in data]
         if not sought:
             return hiding
@@ -323,7 +323,7 @@ class QueueText(EntryText, dict=True, eq=False):
         return sorted({*hiding, *found})
 
     @cached_property
-    def _hiding(self) -> Sequence[int]:
+    def _places_hiding_words(self) -> Sequence[int]:
         """The index of each entry that may hold a word in another spelling."""
         if self.odd:
             return range(len(self.entries))
@@ -361,11 +361,13 @@ class QueueText(EntryText, dict=True, eq=False):
         if self.odd:
             return self._in_our_form(append, replace, remove)
         kept = [
-            self._changed(entry, replace.get(index)) for index, entry in enumerate(self.entries) if index not in remove
+            self._changed_entry(entry, replace.get(index))
+            for index, entry in enumerate(self.entries)
+            if index not in remove
         ]
         if append and kept and not kept[-1].raw.endswith(b"\n"):
             kept[-1] = self._with_line_end(kept[-1])
-        kept += [self._new(message) for message in append]
+        kept += [self._new_entry(message) for message in append]
         head = self._head(filled=bool(kept))
         is_lazy = self.is_lazy and self._keeps_ids(append, replace)
         new = QueueText(head, kept, self.tail, self.style, blank=self.blank and not kept, is_lazy=is_lazy)
@@ -382,12 +384,12 @@ class QueueText(EntryText, dict=True, eq=False):
         is_new = len(set(added)) == len(append) and all(self.place(message_id) is None for message_id in added)
         return is_new and all(self.place(message.message_id) == index for index, message in replace.items())
 
-    def _new(self, message: Message) -> Entry:
+    def _new_entry(self, message: Message) -> Entry:
         return Entry(self.style.of(message), message)
 
-    def _changed(self, entry: Entry, message: Message | None) -> Entry:
+    def _changed_entry(self, entry: Entry, message: Message | None) -> Entry:
         if entry.tied and entry.message is not None:  # others may take away what an alias stands for
-            return self._new(message or entry.message)
+            return self._new_entry(message or entry.message)
         if message is None or entry.message is None:
             return entry
         if entry.is_object and not same(message.record, entry.message.record):
@@ -443,17 +445,17 @@ class QueueText(EntryText, dict=True, eq=False):
             if message is not None:
                 entries.append(Entry(emit(message), message))
             elif found is not None and is_document:
-                entries.append(_moved(found.items[index], found.text))
+                entries.append(_item_with_dash(found.items[index], found.text))
             elif entry.is_damaged:
                 entries.append(Entry(entry.raw.strip() + b"\n", entry.outcome))
             elif not re.fullmatch(_ONLY_FRAME, entry.raw):
-                tail += _remark(entry.raw)
+                tail += _comment_lines(entry.raw)
         entries += [Entry(emit(message), message) for message in append]
         if found is not None:
             for key, value in found.others:
-                tail += own_form.pair(str(key.value), Values().value(value, as_text=False), 0).encode() + b"\n"
+                tail += own_form.write_pair(str(key.value), Values().value(value, as_text=False), 0).encode() + b"\n"
         elif not re.fullmatch(_ONLY_FRAME, self.tail):
-            tail += _remark(self.tail)
+            tail += _comment_lines(self.tail)
         above = re.match(_BLANKS, self.data().removeprefix(BOM_UTF8))
         head = (above[0] if above else b"") + (b"messages:\n" if entries else b"messages: []\n")
         new = QueueText(head, entries, tail, Style())
@@ -478,12 +480,12 @@ class QueueText(EntryText, dict=True, eq=False):
         return head + eol if filled and not head.endswith(b"\n") else head
 
 
-def _remark(raw: bytes) -> bytes:
+def _comment_lines(raw: bytes) -> bytes:
     """Return what stood around entries in brackets as lines of a comment."""
     return b"".join(b"# %s\n" % line for line in _BREAK.split(raw.strip()))
 
 
-def _moved(node: Node, text: str) -> Entry:
+def _item_with_dash(node: Node, text: str) -> Entry:
     """Return a damaged item with a dash at column 0."""
     first, *lines = text[node.start : node.end].split("\n")
     lines = [line[node.column :] if not line[: node.column].strip() else line.lstrip() for line in lines]

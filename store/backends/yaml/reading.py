@@ -41,7 +41,7 @@ _BESIDE = 2
 """Entries on each side of a change that are read with it: where one ends shows at the one behind it."""
 
 
-class _Alone:
+class _EntryReader:
     """Reads each entry alone, so that a bad one harms no other; entries with the same bytes as before are the same."""
 
     def __init__(self, data: bytes, known: Mapping[bytes, Entry], progress: Progress | None) -> None:
@@ -61,6 +61,7 @@ class _Alone:
         return error.line - 1 if error is not None and error.reach is Reach.SYNTAX else None
 
     def entry(self, raw: bytes) -> Entry:
+        """Return the entry with these bytes, the same as before where they were read before."""
         found = self._read.get(raw)
         if found is None:
             found = self._known.get(raw)
@@ -106,9 +107,9 @@ def read_entries(
         InterruptedError: `progress` said so.
     """
     check_bytes(data)
-    alone = _Alone(data, known, progress)
-    splitter = EntrySplitter(data, alone.trouble, every_list=every_list)
-    read = [(piece, alone.piece(data, piece)) for piece in splitter.pieces()]
+    reader = _EntryReader(data, known, progress)
+    splitter = EntrySplitter(data, reader.trouble, every_list=every_list)
+    read = [(piece, reader.piece(data, piece)) for piece in splitter.pieces()]
     text = _put_together(data, read, splitter)
     wrong = [entry for _, entry in read if entry.is_damaged]
     needs_whole = {entry.error.reach for entry in wrong if entry.error is not None} - {Reach.MEANING}
@@ -121,7 +122,7 @@ def read_entries(
         or _ODD(text.head)
         or _ODD(text.tail)
     )
-    if not (needs_whole or is_refused or is_doubtful) and not _has_two(splitter):
+    if not (needs_whole or is_refused or is_doubtful) and not _has_two_lists(splitter):
         _check_around(data, text)
         return text
     try:
@@ -129,7 +130,7 @@ def read_entries(
     except TextError as error:
         if is_refused or _ODD(text.head) or _ODD(text.tail):
             raise
-        if _has_two(splitter):
+        if _has_two_lists(splitter):
             lines = [data.count(b"\n", 0, place) + 1 for _, place in splitter.lists[:2]]
             raise TextError(f"{_LIST}: twice", *lines, hint=_TWICE) from error
         _check_around(data, text)
@@ -180,7 +181,8 @@ def read_changes(previous: EntryText, data: bytes, known: Mapping[bytes, Entry])
     return EntryText(head, [*left, *read.entries, *right], tail, read.style)
 
 
-def _has_two(splitter: EntrySplitter) -> bool:
+def _has_two_lists(splitter: EntrySplitter) -> bool:
+    """Return whether a document of the text has two lists of messages."""
     documents = [document for document, _ in splitter.lists]
     return len(set(documents)) < len(documents)
 
@@ -195,7 +197,7 @@ def _check_around(data: bytes, text: EntryText) -> None:
 
 
 def _put_together(data: bytes, read: Sequence[tuple[Piece, Entry]], splitter: EntrySplitter) -> EntryText:
-    """Part the pieces into what stands before the entries, the entries, and what stands behind them."""
+    """Make a text of its pieces: what stands before the entries, the entries, and what stands behind them."""
     is_frame = [piece.form is PieceForm.FRAME for piece, _ in read]
     if all(is_frame):
         place = splitter.lists[0][1] if splitter.lists else 0
@@ -236,8 +238,8 @@ def check_bytes(data: bytes) -> None:
 # The whole text as one document.
 
 
-class _Found(Struct):
-    """What a parse of the whole text found: the nodes of the items, and the other top-level keys and their values."""
+class _Document(Struct):
+    """A text parsed as one document: the nodes of its items, and the other top-level keys with their values."""
 
     text: str
     items: list[Node]
@@ -245,7 +247,7 @@ class _Found(Struct):
     start: int = 0
 
 
-def find_list(data: bytes, *, every_list: bool = False) -> _Found:
+def find_list(data: bytes, *, every_list: bool = False) -> _Document:
     """Read the text as one YAML document and locate every item of `messages:`, or of a list without a key.
 
     Raises:
@@ -257,16 +259,16 @@ def find_list(data: bytes, *, every_list: bool = False) -> _Found:
     if root is None:
         raise TextError("empty file", 1, hint=_HINT)
     if root.kind == "sequence":
-        return _Found(text, root.value, [], root.start)
+        return _Document(text, root.value, [], root.start)
     if root.kind != "mapping":
         raise TextError(f"{_EXPECTED} the file holds a single value", root.line, hint=_HINT)
     if every_list:
         names = {key.value for key, _ in root.value if key.kind == "scalar"}
         if not names.isdisjoint(_RECORD_KEYS):
-            return _Found(text, [root], [], root.start)
+            return _Document(text, [root], [], root.start)
         listed = [node for _, node in root.value if node.kind == "sequence"]
         if listed:
-            return _Found(text, [item for node in listed for item in node.value], [], listed[0].start)
+            return _Document(text, [item for node in listed for item in node.value], [], listed[0].start)
     lists = [pair for pair in root.value if pair[0].kind == "scalar" and pair[0].value == _LIST]
     if len(lists) != 1:
         if not lists:
@@ -278,7 +280,7 @@ def find_list(data: bytes, *, every_list: bool = False) -> _Found:
         what = "a mapping" if node.kind == "mapping" else "a single value"
         raise TextError(f"{_EXPECTED} found {what}", node.line, hint=_HINT)
     items = node.value if node.kind == "sequence" else []
-    return _Found(text, items, [pair for pair in root.value if pair is not lists[0]], node.start)
+    return _Document(text, items, [pair for pair in root.value if pair is not lists[0]], node.start)
 
 
 def read_whole(data: bytes, known: Mapping[bytes, Entry], *, every_list: bool = False) -> EntryText:

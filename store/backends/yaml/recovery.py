@@ -1,4 +1,4 @@
-"""What the next lock holder does first: finish or undo what a dead one began, and heal what others lost.
+"""Recover a team as the next lock holder: finish or undo what a dead one began, and heal what others lost.
 
 `recover` is the whole flow, from top to bottom, in an order that matters, because each step may be the last one before
 the next crash. It clears away and cuts off; what the queue needs it gives back as one line, for `commit.write`.
@@ -235,7 +235,7 @@ def _with_one_name(team: LockedTeam, queue: QueueFile) -> QueueFile:
 
 
 def _refuse_without_account(team: LockedTeam, queue: QueueFile, tip: Tip) -> None:
-    """A missing queue is rebuilt from the trail; where there is none, nothing is written over its remains."""
+    """Refuse to write over the remains of a missing queue where there is no trail to rebuild it from."""
     if queue.stat is None and tip.line is None and team.disk.stat(team.layout.prev) is not None:
         raise TeamError(
             Code.STORE_UNREADABLE,
@@ -245,9 +245,7 @@ def _refuse_without_account(team: LockedTeam, queue: QueueFile, tip: Tip) -> Non
 
 
 def _note_loss(team: LockedTeam, tip: Tip) -> None:
-    """Know what the trail lost: else the first write would make it forgotten, and with it which settings and keys were
-    known.
-    """
+    """Note what the trail lost: the first write would make it forgotten, and which settings and keys were known."""
     problem = audit_problem(team.disk, team.layout, team.released, tip.seq) if team.lost_lines is None else None
     if problem is not None:
         team.notices.append(replace(problem, severity="warning", hint="It begins anew; keep a copy of what is left."))
@@ -362,7 +360,7 @@ def _healing(team: LockedTeam, account: ExpectedQueue, expected: MessagesById) -
 
 
 def _without_others(line: Line, expected: MessagesById, text: QueueText) -> Line:
-    """`line` without what it does to ids that stand for messages of somebody else by now."""
+    """Return `line` without what it does to ids that stand for messages of somebody else by now."""
     ids = {patch.message_id for patch in line.changes}.union(line.removed)
     taken: dict[str, Message] = {}
     for message_id in ids & expected.keys():

@@ -1,4 +1,4 @@
-"""The lock-free view of a YAML team: reads, never writes, and turns every failure into a condition."""
+"""Take snapshots of a YAML team without its lock: reads, never writes, and turns every failure into a condition."""
 
 from __future__ import annotations
 
@@ -72,7 +72,13 @@ class _Broken(Struct, frozen=True):
 
 
 class SnapshotReader:
-    """Reads one team; safe to use from several threads. `generation` and `folder_seen` are shared with transactions."""
+    """Reads one team; safe to use from several threads.
+
+    Attributes:
+        trail: Follows the audit trail.
+        generation: The queue as it was last read or written in this process.
+        folder_seen: Whether the folder of the queue was there once, so that it is gone when it is not.
+    """
 
     def __init__(
         self, disk: Disk, layout: Layout, clock: Clock, *, settings: Callable[[], InForce], folder_seen: bool
@@ -112,7 +118,7 @@ class SnapshotReader:
         with self._guard:
             settings = self._settings()
             generation, broken, ahead, text = self._read_to_last_line(progress)
-            messages, damaged, found = self._understood(generation, text)
+            messages, damaged, found = self._messages_and_damage(generation, text)
             problems = [*settings.problems, *found]
             if generation is None and broken is not None:
                 problems.append(broken.problem)
@@ -150,7 +156,7 @@ class SnapshotReader:
                 dropped=tuple(message for message in offers.messages if message.message_id not in live),
             )
 
-    def _understood(
+    def _messages_and_damage(
         self, generation: QueueFile | None, on_record: QueueText | None
     ) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
         """Return the messages, request ids of those that are damaged, and what is wrong with the queue.
@@ -162,7 +168,7 @@ class SnapshotReader:
             return (), frozenset(), []
         self.generation = generation
         found, damaged = self._damage(generation.text)
-        return on_record.messages(), damaged, [*_shared(generation.text), *found]
+        return on_record.messages(), damaged, [*_shared_id_problems(generation.text), *found]
 
     def _read_to_last_line(
         self, progress: Progress | None
@@ -334,8 +340,8 @@ class SnapshotReader:
         return self._losses.look(generation, self._ours, lock_text)
 
 
-def _shared(text: QueueText) -> Iterator[Problem]:
-    """Yield ids that several entries of the queue have, as it is stored."""
+def _shared_id_problems(text: QueueText) -> Iterator[Problem]:
+    """Yield a problem for each id that several entries of the queue have, as it is stored."""
     hint = "The next change, or 'team-console check --heal', writes it so."
     for message_id in text.merged:
         what = f"message {message_id} is stored several times with the same content; copies count once"
@@ -346,8 +352,8 @@ def _shared(text: QueueText) -> Iterator[Problem]:
 
 
 def _revision(mark: FileVersion | None, settings: InForce, condition: Condition, offers: Dropped, ahead: int) -> str:
-    """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, and the line
-    of the trail that is ahead of the queue.
+    """Return another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, and the
+    line of the trail that is ahead of the queue.
     """
     dropped = f"/{hash(offers.marks):x}" if offers.marks else ""
     return f"{_mark_text(mark)}/{settings.number}/{condition}{dropped}" + (f"/line {ahead}" if ahead else "")
@@ -379,7 +385,7 @@ class FolderHealth(Struct):
 
     def problems(self, queue: QueueFile | None, lock_text: bytes) -> list[Problem]:
         """Return everything to tell, and what of it cannot be looked at; `lock_text` is what the lock file says."""
-        found = _loose(self.layout, queue)
+        found = _loose_mode(self.layout, queue)
         looks = (
             (self._leftovers, self.layout.folder),
             (lambda: self._problems_of_trail(lock_text), self.layout.audit),
@@ -390,13 +396,13 @@ class FolderHealth(Struct):
                 found += look()
             except OSError as error:
                 if not is_closed(error):
-                    found.append(_unusable(Path(error.filename or path), error.strerror or str(error)))
+                    found.append(_unusable_file(Path(error.filename or path), error.strerror or str(error)))
         found += self._folders()
         closed = closed_problem(self.layout)
         found += [closed] if closed is not None else []
         lock = self.disk.stat(self.layout.lock)
         if lock is not None and lock.kind != "file":
-            found.append(_unusable(self.layout.lock, "not a plain file", "Nothing can be written while it is so."))
+            found.append(_unusable_file(self.layout.lock, "not a plain file", "Nothing can be written while it is so."))
         return found + self._without_locks(queue)
 
     def _without_locks(self, queue: QueueFile | None) -> list[Problem]:
@@ -417,7 +423,7 @@ class FolderHealth(Struct):
             if there is None or there.kind == "folder":  # as nearly always: what follows looks again and closer
                 continue
             if is_no_folder(self.disk, folder):
-                found.append(_unusable(folder, "not a folder"))
+                found.append(_unusable_file(folder, "not a folder"))
             elif leads_out(self.disk, layout, folder):
                 text = f"{folder} is a link that leads out of the team, and is not followed"
                 hint = f"Remove the link: rm {folder}; the folder is made when it is needed."
@@ -425,6 +431,7 @@ class FolderHealth(Struct):
         return [*found, *PresenceFolder(layout.presence).problems()]
 
     def _leftovers(self) -> list[Problem]:
+        """Return findings on torn ends, on what was moved aside, and on rejected messages."""
         layout, found = self.layout, list[Problem]()
         for name in (*self.disk.names(layout.folder), *names_in(self.disk, layout, layout.archives)):
             if ".torn-" in name:
@@ -441,19 +448,20 @@ class FolderHealth(Struct):
         return found
 
     def _problems_of_trail(self, lock_text: bytes) -> list[Problem]:
-        """Healings among the trail's last lines, and whether it is still there as far as it was written."""
+        """Return healings among the trail's last lines, and what it lacks of what was written."""
         found = self.disk.stat(self.layout.audit)
         key = found.mark if found else None, lock_text
         if found is None or self.of_trail[0] != key:
             trail = AuditTrail(self.disk, self.layout.audit)
             lines = trail.last(_RECENT)
             lost = audit_problem(self.disk, self.layout, parse_released(lock_text), trail.tip().seq)
-            told = [_healing(line) for line in lines if line.action in _HEALING]
+            told = [_healing_notice(line) for line in lines if line.action in _HEALING]
             self.of_trail = key, [lost, *told] if lost is not None else told
         return self.of_trail[1]
 
 
-def _healing(line: Line) -> Problem:
+def _healing_notice(line: Line) -> Problem:
+    """Tell of a repair that a line of the trail has."""
     facts = line.facts
     if "undone" in facts:
         text = "a receive that was cut short was undone; its messages are pending again"
@@ -466,12 +474,13 @@ def _healing(line: Line) -> Problem:
     return Problem("HEALED", "notice", f"audit.jsonl, line {line.seq}", f"{line.at}: {text}")
 
 
-def _unusable(path: Path, why: str, until: str = "The next write moves it aside if it can.") -> Problem:
+def _unusable_file(path: Path, why: str, until: str = "The next write moves it aside if it can.") -> Problem:
     hint = f"{until} Look at what is there: ls -ld {path}"
     return Problem("UNUSABLE_FILE", "error", str(path), f"{path} cannot be used: {why}", hint)
 
 
-def _loose(layout: Layout, queue: QueueFile | None) -> list[Problem]:
+def _loose_mode(layout: Layout, queue: QueueFile | None) -> list[Problem]:
+    """Tell of a queue that everybody on the machine may write."""
     if queue is None or queue.stat is None or not queue.stat.mode & 0o002:
         return []
     text = f"everybody on this machine may write {layout.queue.name} (mode {queue.stat.mode:04o})"
@@ -542,12 +551,12 @@ class Losses:
         try:
             expected = self._expected(now, ours, released)
             if expected is None:
-                return Loss(_uncompared(self._layout)) if released is not None else None
-            return _loss(expected, now, self._layout, self._archives)
+                return Loss(_uncompared_write(self._layout)) if released is not None else None
+            return _loss_against(expected, now, self._layout, self._archives)
         except OSError as error:
-            return None if is_closed(error) else Loss(_uncompared(self._layout))
+            return None if is_closed(error) else Loss(_uncompared_write(self._layout))
         except TeamError:
-            return Loss(_uncompared(self._layout))
+            return Loss(_uncompared_write(self._layout))
         finally:
             self._archives.forget()
 
@@ -564,8 +573,11 @@ class Losses:
         ).expected()
 
 
-def _loss(expected: MessagesById, now: QueueFile, layout: Layout, archives: Archives) -> Loss:
-    """Read messages are in an archive; of the others that are gone, some may be too when the trail is damaged."""
+def _loss_against(expected: MessagesById, now: QueueFile, layout: Layout, archives: Archives) -> Loss:
+    """Return what the queue lacks of the expected messages, and what else was done to them.
+
+    Read messages are in an archive; of the others that are gone, some may be too when the trail is damaged.
+    """
     asked: set[str] = set()
 
     def is_done(message: Message) -> bool:
@@ -580,17 +592,17 @@ def _loss(expected: MessagesById, now: QueueFile, layout: Layout, archives: Arch
     words = [text.format(counted(counts[code], "message")) for code, text in _WORDS.items() if counts[code]]
     changed = tuple(problem for problem in healing.problems if problem.code == CHANGED)
     if not words:
-        return Loss(_harmless(layout), changed=changed)
+        return Loss(_harmless_write(layout), changed=changed)
     text = f"{_WHO} {', '.join(words)}"
     return Loss(Problem(ROLLED_BACK, "error", layout.queue.name, text, _HEAL), missing, changed)
 
 
-def _uncompared(layout: Layout) -> Problem:
+def _uncompared_write(layout: Layout) -> Problem:
     text = "the queue was last written by another program"
     hint = "It cannot be compared with the audit trail (audit.jsonl), so it is not known whether messages are missing."
     return Problem(FOREIGN_WRITE, "notice", str(layout.queue), text, hint)
 
 
-def _harmless(layout: Layout) -> Problem:
+def _harmless_write(layout: Layout) -> Problem:
     text = f"{_WHO} wrote the queue last; nothing is missing by the audit trail (audit.jsonl)"
     return Problem("UNLOCKED_WRITE", "notice", str(layout.queue), text, "The next write takes over what it added.")
