@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import takewhile
 
+from team_console.store.model.clock import is_within
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.model.safe import fenced, safe_line, safe_text
@@ -144,7 +145,7 @@ def _more_blocks(
         elif answer.content:
             yield Text(safe_text(answer.content))
         yield from answer_blocks(row.question, answer, content)
-    versions = [*_versions(earlier, now)]
+    versions = [*_versions(earlier[:_EARLIER], now)]
     if row.superseded_by:
         newer = ("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), "")
         versions.insert(0, newer)
@@ -206,7 +207,10 @@ def _request_facts(
         yield REQUESTS[row.state].part
         yield f"took {span(waited)}", "muted"
     else:
-        yield "just asked" if waited < _JUST else f"waits for {span(waited)}", "muted"
+        if not is_within(row.waits_since):
+            yield "asked at an unknown time", "muted"
+        else:
+            yield "just asked" if waited < _JUST else f"waits for {span(waited)}", "muted"
         if earlier:
             yield version_words(row, earlier), "strong"
     yield from seal_facts(row.question, seal)
@@ -252,8 +256,17 @@ def late_tone(request: RequestRow | None, late: float) -> str:
 
 def version_words(row: RequestRow, earlier: Sequence[RequestRow]) -> str:
     """Return which version a plan is, and how many lines it has more and fewer than the one before."""
-    added, taken = lines_changed(earlier[0].question.content, row.question.content)
-    return f"version {len(earlier) + 1}, +{added} −{taken}"
+    return f"version {len(earlier) + 1}, {_lines_words(earlier[0], row)}"
+
+
+def newer_words(row: RequestRow, newest: RequestRow, requests: Iterable[RequestRow]) -> str:
+    """Return which version took the place of a plan, and how many lines it has more and fewer than that."""
+    return f"version {len(earlier_plans(newest, requests)) + 1} is here: {_lines_words(row, newest)}"
+
+
+def _lines_words(before: RequestRow, after: RequestRow) -> str:
+    added, taken = lines_changed(before.question.content, after.question.content)
+    return f"+{added} −{taken}"
 
 
 @lru_cache(maxsize=64)
@@ -306,15 +319,23 @@ def remarks_on(
 
 def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | None) -> list[Placed]:
     """Return the remarks that were sent, oldest first, held against the text of this version."""
-    told = (message for each in (*reversed(earlier), row) for message in (*each.talk, each.verdict) if message)
+    told = (
+        message for each in (*reversed(earlier[:_EARLIER]), row) for message in (*each.talk, each.verdict) if message
+    )
     remarks = [remark for message in told for remark in remarks_in(message.payload)]
     return placed(remarks, lines_to_remark(row.question, content)) if remarks else []
 
 
+def newest_version(row: RequestRow, requests: Iterable[RequestRow]) -> RequestRow | None:
+    """Return the last of those that took the place of `row`, one after the other; None where none did."""
+    chain = versions_of((other for other in requests if other.kind is row.kind), row.request_id)
+    return chain[-1] if chain and chain[-1].request_id != row.request_id else None
+
+
 def earlier_plans(row: RequestRow, requests: Iterable[RequestRow]) -> tuple[RequestRow, ...]:
-    """Return the latest versions of the same that `row` came after, newest first."""
+    """Return the versions of the same that `row` came after, newest first."""
     if not row.supersedes:  # nearly all of them: among thousands looking takes milliseconds, at each key
         return ()
     chain = versions_of((other for other in requests if other.kind is row.kind), row.request_id)
     earlier = list(takewhile(lambda version: version.request_id != row.request_id, chain))
-    return tuple(reversed(earlier[-_EARLIER:]))
+    return tuple(reversed(earlier))

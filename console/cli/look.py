@@ -23,6 +23,7 @@ from team_console.console.cli.printing import (
 )
 from team_console.console.cli.watching import watched
 from team_console.store.contract.team import FOREIGN_TEAM, Snapshot
+from team_console.store.model.clock import is_within
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name
@@ -125,7 +126,7 @@ def _request_cells(row: RequestRow, now: datetime) -> Cells:
     return {
         "STATE": state,
         "KIND": str(row.kind),
-        "WAITED": age_words(row.waiting_seconds(now)),
+        "WAITED": age_words(row.waiting_seconds(now) if is_within(row.waits_since) else None),
         "FROM": row.asker,
         "TO": row.addressee,
         "REQUEST": row.request_id,

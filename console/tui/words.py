@@ -39,7 +39,7 @@ from team_console.widgets import bars as pulses
 from team_console.widgets.bars import Notice, Pulse, Tab
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
 from team_console.widgets.form import UNSURE, Stopped
-from team_console.widgets.request_documents import earlier_plans, version_words
+from team_console.widgets.request_documents import newer_words, newest_version
 from team_console.widgets.signs import REQUESTS
 from team_console.widgets.text import Line, clock_time, pad, span
 
@@ -72,17 +72,12 @@ def request_outcome(asked: RequestRow, view: View | None, now: datetime) -> str:
         return GONE
     if row.is_open:
         return ""
-    if row.state is RequestState.SUPERSEDED and (newer := _newer_version(row, view)) is not None:
-        return f"{version_words(newer, earlier_plans(newer, view.requests)).replace(',', ' is here:', 1)}"
+    is_superseded_plan = row.state is RequestState.SUPERSEDED and row.kind is RequestKind.PLAN
+    if is_superseded_plan and (newest := newest_version(row, view.requests)) is not None:
+        return newer_words(row, newest, view.requests)
     sign = REQUESTS[row.state]
     when = f" {clock_time(row.withdrawn_at, now)}" if row.withdrawn_at is not None else ""
     return f"{sign.glyph} {sign.word}{when}{_why(row, now)}"
-
-
-def _newer_version(row: RequestRow, view: View) -> RequestRow | None:
-    """Return the plan that took the place of another one while that was open."""
-    plans = (each for each in view.requests if each.kind is RequestKind.PLAN and each.supersedes == row.request_id)
-    return next(plans, None)
 
 
 def _why(row: RequestRow, now: datetime) -> str:

@@ -12,7 +12,7 @@ from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import RequestRow, RequestState
 from team_console.widgets.document import Document
-from team_console.widgets.request_documents import earlier_plans, remarks_on
+from team_console.widgets.request_documents import earlier_plans, newest_version, remarks_on
 from team_console.widgets.row_list import RowList
 from team_console.widgets.scrolled import NotShown
 from textual.message import Message as TextualMessage
@@ -166,8 +166,9 @@ class DetailPresenter:
     @property
     def newer(self) -> str:
         """Id of the version that took the place of what is read while it was; empty when none did."""
-        read = self._request_read
-        now = row_now(read, self._host.listing.situation.view) if read is not None else None
-        if now is None or now.state is not RequestState.SUPERSEDED:
+        read, view = self._request_read, self._host.listing.situation.view
+        now = row_now(read, view) if read is not None else None
+        if view is None or now is None or now.state is not RequestState.SUPERSEDED:
             return ""
-        return now.superseded_by or ""
+        newest = newest_version(now, view.requests)
+        return newest.request_id if newest is not None else now.superseded_by or ""
