@@ -123,7 +123,8 @@ def test_the_line_that_installs_an_extra_is_of_what_installed_the_program(
 # The question of `join --all`.
 
 
-def test_to_leave_the_question_which_sessions_join_is_a_no(shop: CommandLine) -> None:
+@cases
+def test_which_sessions_join_is_asked(keys: str, said: str, is_written: bool, shop: CommandLine) -> None:
     home = shop.folder.parent / "home"
     ok(shop, "init", ".", env=at_home(shop))
     session = home / ".claude" / "sessions" / "1.json"
@@ -131,10 +132,11 @@ def test_to_leave_the_question_which_sessions_join_is_a_no(shop: CommandLine) ->
     session.write_text(json.dumps({"pid": os.getpid(), "sessionId": "aaaaaaaa-1", "cwd": "/p", "name": "loader-b7"}))
     with Terminal([*COMMAND, "join", "--all"], cwd=shop.folder, env=at_home(shop)) as terminal:
         terminal.wait_for("which of them join?")
-        terminal.send("\x04")
-        terminal.wait_for("nothing was written")
-    assert sorted(path.name for path in (home / ".claude").iterdir()) == ["sessions"]
-    assert not (home / ".codex").exists()
+        terminal.send(keys)
+        terminal.wait_for(said)
+        terminal.wait_exit()
+    assert (home / ".claude" / "settings.json").exists() is is_written
+    assert (home / ".codex").exists() is is_written
 
 
 def test_a_refused_join_takes_nothing_away_that_was_there_before(shop: CommandLine) -> None:

@@ -38,3 +38,8 @@ def test_no_verb_needs_a_package_of_an_extra(team: CommandLine, tmp_path: Path) 
     ):
         result = team(*words, env=lacking)
         assert result.status == 0, result
+
+
+def test_a_join_says_which_package_its_tools_need(team: CommandLine, tmp_path: Path) -> None:
+    result = team("join", "helper", "--for", "claude", "--print", env=_without(tmp_path, "mcp"))
+    assert "Its tools (MCP) need one more package: " in result.out

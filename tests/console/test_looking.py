@@ -38,6 +38,8 @@ from tests.equipment.terminal import console
 from tests.hook.test_joining import put
 from tests.proofs.benchmarks.data import letters, write_team
 
+CLAUDE = Path(__file__).parents[1] / "scenes/files/claude/teams/alpha"
+
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
@@ -302,3 +304,9 @@ def test_what_is_copied_ends_no_paste_and_a_line_break_stands_only_between_lines
     assert not [letter for letter in text if (ord(letter) < 32 and letter != "\n") or 0x7F <= ord(letter) < 0xA0]
     assert text.startswith("one\ntwo")
     assert not text.endswith("\n")
+
+
+async def test_a_team_of_another_program_has_no_record_of_ours() -> None:
+    async with opened(open_team(str(CLAUDE), read_only=True), read_only=True) as desk:
+        await desk.press("4")
+        await desk.shows("another program keeps this team, and no record")
