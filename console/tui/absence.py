@@ -1,18 +1,23 @@
-"""What happened while the human was away, on a card above the list."""
+"""The absence of the human: when the last visit ended, and what happened since, on a card above the list."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from datetime import datetime, timedelta
 
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
+from team_console.console.tui.drafts import replace_file, state_file
 from team_console.console.tui.one_screen import OneScreen
-from team_console.console.tui.words import digest_lines, digest_title
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import Team
-from team_console.store.views.digest import Digest, digest_of_team
+from team_console.store.model.safe import safe_line
+from team_console.store.views.digest import Digest, DigestGroup, digest_of_team, group_head, happening_line
 from team_console.store.views.rows import View
 from team_console.widgets.bars import Card
+from team_console.widgets.text import Line, clock_time, pad, span
 
 
 def news_of_team(team: Team, view: View, since: datetime) -> Digest:
@@ -56,3 +61,82 @@ class Absence:
         if always or found.happened:
             title = digest_title(found.since, self._screen.now, has_left=self.left_at is not None)
             self.card.show(title, digest_lines(found))
+
+
+# What happened, as the lines of a card: a line for each kind of thing.
+
+_HALF_A_MINUTE = 30
+"""Seconds by which a span is rounded: twelve hours are not eleven when the clock has gone on since."""
+_HEAD = 21
+"""Cells of the words before the things of a kind."""
+
+
+def digest_title(since: datetime, now: datetime, *, has_left: bool) -> str:
+    """Return the title of the card; `has_left` when it is known that the human left at `since`."""
+    away = span((now - since).total_seconds() + _HALF_A_MINUTE)
+    begins = f"Since you left at {clock_time(since, now)}" if has_left else f"Since {clock_time(since, now)}"
+    return f"{begins} ({away})"
+
+
+def digest_lines(found: Digest) -> tuple[Line, ...]:
+    """Return the lines of the card, each of one kind of thing; the last says what waits now."""
+    lines: list[Line] = []
+    for group in DigestGroup:
+        items = found.of(group)
+        if items:
+            things = " · ".join(safe_line(happening_line(item), 200) for item in reversed(items))
+            lines.append(((pad(group_head(group, len(items)), _HEAD) + " ", _TONES.get(group, "")), (things, "muted")))
+    if not lines:
+        lines.append((("Nothing that is on record happened.", "muted"),))
+    waits = f"{found.waiting:,} wait for you" if found.waiting > 1 else "1 waits for you"
+    waits = waits if found.waiting else "nothing waits for you"
+    lines.append(((waits, "strong"), ("   . shows all · esc back", "muted")))
+    return tuple(lines)
+
+
+_TONES = {
+    DigestGroup.ASKED: "open",
+    DigestGroup.DENIED: "warn",
+    DigestGroup.FAILED: "bad",
+    DigestGroup.REFUSED: "warn",
+    DigestGroup.DONE: "good",
+}
+
+
+# The visit of last time: when the human left, and how the room was parted.
+
+_MOST_SHARES = 200
+"""Shares of a divider that no console writes."""
+
+
+class Visit(Struct, frozen=True):
+    """A visit of one human to a team.
+
+    Attributes:
+        left_at: When the human left; None when that is not known.
+        divider: Shares by which lists are wider than usual, or narrower.
+    """
+
+    left_at: datetime | None = None
+    divider: int = 0
+
+
+class LastVisit:
+    """The last visit to one team under one identity, in `XDG_STATE_HOME/team-console/places`."""
+
+    def __init__(self, location: str, me: str, *, enabled: bool) -> None:
+        self._path, self._enabled = state_file("places", location, me), enabled
+
+    def read(self) -> Visit:
+        """Return it; one of which nothing is known when there was none or it cannot be read."""
+        try:
+            visit = msgspec.json.decode(self._path.read_bytes() if self._enabled else b"{}", type=Visit)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return Visit()
+        return visit if abs(visit.divider) < _MOST_SHARES else Visit(visit.left_at)
+
+    def keep(self, visit: Visit) -> None:
+        """Keep it for next time; a state folder that cannot be written only forgets it."""
+        if self._enabled:
+            with suppress(OSError):
+                replace_file(self._path, msgspec.json.encode(visit))

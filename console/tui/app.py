@@ -13,17 +13,18 @@ from typing import Any, ClassVar
 from team_console.console.actions import BY_ID, configure_keys
 from team_console.console.preferences import Preferences, load_preferences, mistakes_in_words
 from team_console.console.selection import ActionContext
+from team_console.console.tui.absence import LastVisit, Visit
 from team_console.console.tui.crash_guard import ContainedApp
-from team_console.console.tui.drafts import Drafts, LastVisit, Visit
+from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.following import LookWanted, Progressed, StoreFollower
 from team_console.console.tui.keys import KeyQueue
 from team_console.console.tui.main import HORIZONTAL, VERTICAL, MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.reader import StoreReader
+from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.seat_presence import SeatPresence
 from team_console.console.tui.textual_fixes import PatientStylesheet, unbind, write_to_terminal
 from team_console.console.tui.themes import TERMINAL, THEMES, first_theme, native_colours
-from team_console.console.tui.words import ScreenState
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.safe import counted

@@ -8,7 +8,6 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
@@ -51,7 +50,7 @@ class Drafts:
         self._writer: Thread | None = None
         self._lock = Lock()
         self._enabled = enabled
-        self._path = _file_of("drafts", location, me)
+        self._path = state_file("drafts", location, me)
 
     def get(self, purpose: str) -> Draft:
         """Return the draft for `purpose`; empty when there is none."""
@@ -195,7 +194,7 @@ def _sweep(written: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _file_of(folder: str, location: str, me: str) -> Path:
+def state_file(folder: str, location: str, me: str) -> Path:
     digest = hashlib.sha256(f"{os.path.abspath(location)}\0{me}".encode(errors="replace")).hexdigest()[:24]
     return state_folder() / folder / f"{digest}.json"
 
@@ -220,42 +219,3 @@ def replace_file(path: Path, data: bytes) -> None:
         with suppress(OSError):
             staged.unlink()
         raise
-
-
-# The visit of last time: when the human left, and how the room was parted.
-
-_MOST_SHARES = 200
-"""Shares of a divider that no console writes."""
-
-
-class Visit(Struct, frozen=True):
-    """A visit of one human to a team.
-
-    Attributes:
-        left_at: When the human left; None when that is not known.
-        divider: Shares by which lists are wider than usual, or narrower.
-    """
-
-    left_at: datetime | None = None
-    divider: int = 0
-
-
-class LastVisit:
-    """The last visit to one team under one identity, in `XDG_STATE_HOME/team-console/places`."""
-
-    def __init__(self, location: str, me: str, *, enabled: bool) -> None:
-        self._path, self._enabled = _file_of("places", location, me), enabled
-
-    def read(self) -> Visit:
-        """Return it; one of which nothing is known when there was none or it cannot be read."""
-        try:
-            visit = msgspec.json.decode(self._path.read_bytes() if self._enabled else b"{}", type=Visit)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return Visit()
-        return visit if abs(visit.divider) < _MOST_SHARES else Visit(visit.left_at)
-
-    def keep(self, visit: Visit) -> None:
-        """Keep it for next time; a state folder that cannot be written only forgets it."""
-        if self._enabled:
-            with suppress(OSError):
-                replace_file(self._path, msgspec.json.encode(visit))

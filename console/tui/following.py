@@ -18,8 +18,9 @@ from team_console.console.tui.crash_guard import ContainedApp
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.reader import Pace, ReadResult, StoreReader
+from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.seat_presence import SeatPresence
-from team_console.console.tui.words import ScreenState, reason_of
+from team_console.console.tui.words import reason_of
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
 from team_console.store.model.errors import TeamError

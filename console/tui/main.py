@@ -12,11 +12,10 @@ from msgspec.structs import replace
 from team_console.console.actions import ACTIONS, actions_in, shown_key
 from team_console.console.preferences import Preferences
 from team_console.console.selection import NOTHING, ActionContext, Mode
-from team_console.console.tui.absence import Absence
-from team_console.console.tui.around import Around
+from team_console.console.tui.absence import Absence, Visit
 from team_console.console.tui.background import Background
 from team_console.console.tui.cache import ScreenCache
-from team_console.console.tui.drafts import Drafts, Visit
+from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.editor import edit_text
 from team_console.console.tui.key_actions import KeyActions
 from team_console.console.tui.lists import Lists
@@ -24,7 +23,8 @@ from team_console.console.tui.modes.message_sources import ContentWanted, Eviden
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.one_screen import Seat
 from team_console.console.tui.pending_decisions import PendingDecision, PendingDecisions
-from team_console.console.tui.words import ScreenState, no_writing
+from team_console.console.tui.screen_bars import ScreenBars
+from team_console.console.tui.screen_state import ScreenState, no_writing
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.service.caller import Caller
@@ -72,7 +72,7 @@ class MainScreen(Screen[None]):
 
     Attributes:
         lists: The lists, one of them in front.
-        around: Head, banner, keys and the seconds left to undo.
+        bars: Head, banner, keys and the seconds left to undo.
         absence: What happened while the human was away.
         form: What is asked now, one at a time.
         last_said: When, how serious and what the console said, the newest first.
@@ -111,12 +111,12 @@ class MainScreen(Screen[None]):
         )
         self.background = Background(self)
         self.pending_decisions = PendingDecisions(self)
-        self.around = Around(self, self.pending_decisions)
+        self.bars = ScreenBars(self, self.pending_decisions)
         self.lists = Lists(
             self.cache,
             report=seat.report,
-            when_left=self.around.show,
-            when_entered=self.around.show_keys,
+            when_left=self.bars.show,
+            when_entered=self.bars.show_keys,
         )
         self.absence = Absence(self, last.left_at)
         self.actions = KeyActions(self, seat)
@@ -158,12 +158,12 @@ class MainScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Yield the lists and what stands around them."""
         self.add_class(*size_classes(self.app.size))
-        yield self.around.head
-        yield self.around.banner
+        yield self.bars.head
+        yield self.bars.banner
         yield self.absence.card
         yield self.lists
-        yield self.around.undo
-        yield self.around.keys
+        yield self.bars.undo
+        yield self.bars.keys
 
     def on_mount(self) -> None:
         """Begin with what waits for the human."""
@@ -186,11 +186,11 @@ class MainScreen(Screen[None]):
         self.absence.begin()
         if self.view is not None:
             self.pending_decisions.check_again(self.view)
-        self.around.show()  # also where the rest looks the same: it may have said that the screen is old
+        self.bars.show()  # also where the rest looks the same: it may have said that the screen is old
         if self.lists.takes_unpainted(situation):
             return
         self.lists.show(situation, now)
-        self.around.show_keys()
+        self.bars.show_keys()
         if follow := getattr(self.app.screen, "follow", None):  # something that is read, over this screen
             follow(self.view)
         if self.form is not None:
@@ -207,14 +207,14 @@ class MainScreen(Screen[None]):
     def tick(self, now: datetime) -> None:
         """Let ages go on; only what reads otherwise is repainted."""
         self.now = now
-        self.around.show()
+        self.bars.show()
         self.lists.tick(now)
 
     def show_pending(self) -> None:
         """Show what is not written yet in its rows, and the seconds left."""
         self.cache.pending = self.pending_decisions.marks
         self.show_again()
-        self.around.count_down()
+        self.bars.count_down()
 
     def toast(self, text: str, *, severity: str = "information") -> None:
         """Say something for a few seconds, a warning that still stands there only once; it is only ever text.
@@ -241,8 +241,8 @@ class MainScreen(Screen[None]):
 
     def set_busy(self, words: str) -> None:
         """Say in the head what is going on; empty for nothing."""
-        self.around.busy = words
-        self.around.show()
+        self.bars.busy = words
+        self.bars.show()
 
     # What keys mean.
 
@@ -383,8 +383,8 @@ class MainScreen(Screen[None]):
     @on(Pane.Looked)
     @on(DescendantFocus)
     def _looked(self) -> None:
-        self.around.show()
-        self.around.show_keys()
+        self.bars.show()
+        self.bars.show_keys()
 
     @on(ContentWanted)
     def _wanted(self, event: ContentWanted) -> None:
@@ -424,9 +424,9 @@ class MainScreen(Screen[None]):
     def _another_front(self) -> None:
         if self.is_in_front and self.pending_decisions.marks != self.cache.pending:
             self.show_pending()
-        self.call_after_refresh(self.around.show_keys)
+        self.call_after_refresh(self.bars.show_keys)
 
     def on_resize(self, event: Resize) -> None:
         """Fit the layout to a screen of that width."""
         self.set_class(event.size.width >= BROAD, "-broad")
-        self.call_after_refresh(self.around.show)
+        self.call_after_refresh(self.bars.show)

@@ -11,7 +11,7 @@ from team_console.console.selection import ActionContext
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.lists import Lists
-from team_console.console.tui.words import ScreenState
+from team_console.console.tui.screen_state import ScreenState
 from team_console.store.service.caller import Caller
 from team_console.store.views.rows import View
 from team_console.widgets.frames import Frames

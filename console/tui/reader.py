@@ -53,7 +53,7 @@ class ReadResult(Struct, frozen=True):
         view: What the screens show: of this snapshot when it could be read, else of the last that could.
         fresh: Whether `view` is of `snapshot`.
         obstacle: Why this process may not write to the store, as a sentence; empty when it may.
-        around: What this machine tells of the sessions of agents.
+        local: What this machine tells of the sessions of agents.
     """
 
     number: int
@@ -61,7 +61,7 @@ class ReadResult(Struct, frozen=True):
     view: View | None
     fresh: bool
     obstacle: str = ""
-    around: LocalFacts = LocalFacts()
+    local: LocalFacts = LocalFacts()
 
 
 class StoreReader:

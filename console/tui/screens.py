@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 from msgspec import Struct
 from team_console.console.preferences import theme_names
 from team_console.console.tui.crash_guard import ContainedApp
+from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.themes import THEMES, first_theme, native_colours, remember_theme, theme_name
-from team_console.console.tui.words import ScreenState, first_step, no_team_lines
+from team_console.console.tui.words import first_step, no_team_lines
 from team_console.console.tui.workers import start_worker
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.contract.team import Team

@@ -8,7 +8,9 @@ import pytest
 from msgspec.structs import replace
 from team_console.console.selection import Mode
 from team_console.console.tui.reader import ReadResult
-from team_console.console.tui.words import ScreenState, empty_words, no_writing, notice_of
+from team_console.console.tui.screen_bars import notice_of
+from team_console.console.tui.screen_state import ScreenState, no_writing
+from team_console.console.tui.words import empty_words
 from team_console.store.contract.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
@@ -90,8 +92,8 @@ def test_an_agent_that_runs_need_not_be_started(state: AgentState, is_offered: b
     assert situation.reading is not None
     assert situation.reading.view is not None
     view = replace(situation.reading.view, roster=(RosterRow("ceo", "master", state), RosterRow("helper", "", state)))
-    around = replace(situation.reading.around, starts={"helper": "claude"})
-    situation = replace(situation, reading=replace(situation.reading, view=view, around=around))
+    local = replace(situation.reading.local, starts={"helper": "claude"})
+    situation = replace(situation, reading=replace(situation.reading, view=view, local=local))
     words = " ".join(map(text_of, empty_words(Mode.NEEDS, situation)))
     assert ("helper has joined. Start it" in words) == is_offered
 

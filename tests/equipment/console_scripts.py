@@ -293,7 +293,7 @@ class ConsoleScript:
         if place == "clipboard":
             return desk.app.clipboard
         if place in ("busy", "mode"):
-            return main.around.busy if place == "busy" else str(main.lists.mode)
+            return main.bars.busy if place == "busy" else str(main.lists.mode)
         return desk.detail if place == "detail" else desk.said if place == "form" else desk.text
 
     def _number(self, what: str) -> int:

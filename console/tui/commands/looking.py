@@ -11,13 +11,12 @@ from team_console.console.actions import Group, actions_in, shown_key, written_k
 from team_console.console.browser import is_page
 from team_console.console.preferences import Preferences, as_toml, config_path, load_preferences, mistakes_in_words
 from team_console.console.selection import ActionContext, Mode
-from team_console.console.tui.absence import news_of_team
+from team_console.console.tui.absence import digest_title, news_of_team
 from team_console.console.tui.drafts import replace_file
 from team_console.console.tui.editor import edit_file, run_in_terminal, view_text
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.modes.needs import NeedsPane
 from team_console.console.tui.screens import ReadingScreen, TeamsScreen, ThemeList, teams_beside
-from team_console.console.tui.words import digest_title
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.conversation import gather_thread
@@ -214,7 +213,7 @@ def read(screen: MainScreen, context: ActionContext) -> None:
     """Give what is under the cursor the whole screen, or the list its place again."""
     screen.pane.presenter.show_now()
     screen.pane.read(not context.is_reading)
-    screen.around.show()  # in the same picture as the list or the text
+    screen.bars.show()  # in the same picture as the list or the text
 
 
 def next_hit(direction: int, screen: MainScreen, context: ActionContext) -> None:
@@ -338,7 +337,7 @@ def stops(screen: MainScreen, context: ActionContext) -> None:
     """Watch the shutdown of the team: who was asked, has it, agreed or refused, ended, and who is left."""
 
     def document(view: View) -> Document:
-        busy = screen.around.busy if screen.around.busy.startswith("stopping") else ""
+        busy = screen.bars.busy if screen.bars.busy.startswith("stopping") else ""
         return stopping_document(stops_of(view), now=screen.caller.team.clock(), busy=busy)
 
     stop = screen.background.cancel_stopping

@@ -279,7 +279,7 @@ def _ask_for_stop(
 
 def shutdown_all(screen: MainScreen, context: ActionContext) -> None:
     """Ask every listening member to stop, each answer awaited before the next is asked; show a shutdown that runs."""
-    if screen.around.busy.startswith("stopping"):
+    if screen.bars.busy.startswith("stopping"):
         stops(screen, context)
         return
     screen.background.run(partial(whom_to_stop, screen.caller), partial(_confirm_shutdown_all, screen, context))

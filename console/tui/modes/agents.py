@@ -14,14 +14,8 @@ from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.reader import LocalFacts
-from team_console.console.tui.words import (
-    ScreenState,
-    asked_title,
-    empty_words,
-    first_step,
-    first_step_lines,
-    is_sure,
-)
+from team_console.console.tui.screen_state import ScreenState, is_sure
+from team_console.console.tui.words import asked_title, empty_words, first_step, first_step_lines
 from team_console.store.model.clock import is_within
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
@@ -193,8 +187,8 @@ class AgentListing(Listing[Message]):
         """Return the page of an agent; the human's own is an inbox."""
         if page.row.name == self.me:
             return my_inbox_document(self._own_mail(view), view)
-        around = self.situation.reading.around if self.situation.reading is not None else LocalFacts()
-        return agent_document(page, view, self.now, self.sign_of(page.row), around)
+        local = self.situation.reading.local if self.situation.reading is not None else LocalFacts()
+        return agent_document(page, view, self.now, self.sign_of(page.row), local)
 
     def document_of(self, row: Message) -> Document:
         """Return the message; beside a request what stands beside it in the other lists, since it is answered here,
@@ -572,7 +566,7 @@ def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "", other: s
     return row_lines(drawing, sign, title, end, who=other or message.sender, facts=((kind, "muted"),) if kind else ())
 
 
-def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign, around: LocalFacts) -> Document:
+def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign, local: LocalFacts) -> Document:
     """Return all that is known of an agent: what it does and how that is known, what is open, said, told and
     decided.
     """
@@ -587,14 +581,14 @@ def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign, aroun
         title="Agent",
         headline=name,
         facts=tuple((fact, "muted") for fact in facts if fact),
-        blocks=tuple(_page_blocks(page, view, now, sign, around)),
+        blocks=tuple(_page_blocks(page, view, now, sign, local)),
     )
 
 
-def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, around: LocalFacts) -> Iterator[Block]:
+def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, local: LocalFacts) -> Iterator[Block]:
     row = page.row
     state: list[Line] = [(sign.mark, *state_parts(row, sign))]
-    process = around.processes.get(row.session, "")
+    process = local.processes.get(row.session, "")
     told = f"its hook said so {short_ago(row.heard_at, now)}" if row.source == "hook" else ""
     if row.is_only_heard and row.name != view.me:  # "last seen" tells when
         told = "it wrote or read within 5 minutes; no hook tells whether it still runs"
@@ -608,7 +602,7 @@ def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, around:
     # Modules of a plugin concern every session here, a file that lost its part the member that joined by it.
     gates = [
         gate
-        for gate in around.gates
+        for gate in local.gates
         if (row.session if gate.code == "PLUGIN_MODULES" else gate.message.startswith(f"{row.name} "))
     ]
     if gates:

@@ -13,7 +13,8 @@ from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
-from team_console.console.tui.words import ScreenState, empty_words, reason_of
+from team_console.console.tui.screen_state import ScreenState
+from team_console.console.tui.words import empty_words, reason_of
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.safe import counted, safe_line, safe_text

@@ -14,7 +14,8 @@ from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
-from team_console.console.tui.words import ScreenState, findings_elsewhere, reason_of, truth_of
+from team_console.console.tui.screen_state import ScreenState, findings_elsewhere, truth_of
+from team_console.console.tui.words import reason_of
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import FOREIGN_TEAM, KEPT_PRIVATE, AuditLine, WatchState
 from team_console.store.model.clock import from_text

@@ -15,7 +15,8 @@ from team_console.console.selection import Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
-from team_console.console.tui.words import ScreenState, asked_title, empty_words, reason_of
+from team_console.console.tui.screen_state import ScreenState
+from team_console.console.tui.words import asked_title, empty_words, reason_of
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import LOST, Snapshot
 from team_console.store.model.clock import from_text, local_day

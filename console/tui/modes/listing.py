@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from team_console.console.preferences import Sort, properties_of
 from team_console.console.selection import Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.message_sources import MessageSources
-from team_console.console.tui.words import ScreenState, empty_words, next_sort, sorted_rows, with_pending
-from team_console.store.model.message import Status
+from team_console.console.tui.screen_state import ScreenState
+from team_console.console.tui.words import empty_words, with_pending
+from team_console.store.model.message import Message, Status
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.views.rows import RequestRow, RequestState, View
+from team_console.store.views.rows import DeliveryRow, RequestRow, RequestState, View
 from team_console.store.views.search import Query, Searchable
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document
@@ -251,3 +253,45 @@ class ShownList(Protocol):
     @property
     def is_reading(self) -> bool:
         """Whether the thing has the whole screen."""
+
+
+# Sorts rows by what the user wants; the order of the view stays where rows are equal.
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+def sorted_rows(rows: tuple[RowT, ...], name: str) -> tuple[RowT, ...]:
+    """Return the rows by `name`, oldest first; as they are for an empty name."""
+    key = _KEYS.get(name)
+    return tuple(sorted(rows, key=key)) if key is not None else rows
+
+
+def _message(row: Any) -> Message:
+    if isinstance(row, RequestRow):
+        return row.question
+    return row.message if isinstance(row, DeliveryRow) else row
+
+
+def _agent(row: Any) -> str:
+    return row.recipient if isinstance(row, DeliveryRow) else _message(row).sender
+
+
+def _state(row: Any) -> str:
+    return str(row.state) if isinstance(row, RequestRow | DeliveryRow) else _message(row).status
+
+
+_KEYS: Mapping[str, Callable[[Any], Any]] = {
+    "age": lambda row: _message(row).created_at or _NEVER,
+    "agent": lambda row: _agent(row).casefold(),
+    "kind": lambda row: str(row.kind) if isinstance(row, RequestRow) else _message(row).type,
+    "state": _state,
+}
+
+
+def next_sort(mode: str, present: str) -> str | None:
+    """Return the column after `present`: at the end none, which is ""; None where there is no choice."""
+    shape = properties_of(Sort).get(mode)
+    if shape is None:
+        return None
+    names = shape["enum"]
+    return names[(names.index(present) + 1) % len(names)] if present in names else ""

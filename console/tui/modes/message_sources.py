@@ -10,8 +10,8 @@ from typing import Protocol
 from msgspec.structs import replace
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.evidence import EvidenceRequest
+from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.shown_evidence import ShownEvidence
-from team_console.console.tui.words import ScreenState
 from team_console.store.contract.team import attachment_of
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
@@ -99,7 +99,7 @@ class MessageSources:
         key = snapshot.config.key if snapshot else b""
         return message_seal(message, key) if key else None
 
-    def document_of(self, message: Message, around: ShownEvidence | None = None) -> Document:
+    def document_of(self, message: Message, evidence: ShownEvidence | None = None) -> Document:
         """Return a message that can be answered, with what stands beside it and where it departs from its protocol."""
         content, view = self.content_of(message), self._host.situation.view
         findings = view.findings if view is not None else ()
@@ -111,14 +111,14 @@ class MessageSources:
             token=digest_of(message),
             problems=tuple(each for each in findings if each.place.partition(" ")[0] == message.message_id),
             seal=self.seal_of(message),
-            seen=around.seen if around is not None else None,
-            above=around.above if around is not None else (),
-            below=around.below if around is not None else self._below_report(message, content),
+            seen=evidence.seen if evidence is not None else None,
+            above=evidence.above if evidence is not None else (),
+            below=evidence.below if evidence is not None else self._below_report(message, content),
         )
 
     def document_of_request(self, row: RequestRow, item: ActionItem | None = None) -> Document:
         """Return a request with what stands beside it; `item` tells why it stands in the list of what waits."""
-        host, around = self._host, self.evidence_for(row)
+        host, evidence = self._host, self.evidence_for(row)
         return request_document(
             row,
             now=host.now,
@@ -127,9 +127,9 @@ class MessageSources:
             item=item,
             content=self.content_of(row.question),
             seal=self.seal_of(row.question),
-            seen=around.seen,
-            above=around.above,
-            below=around.below,
+            seen=evidence.seen,
+            above=evidence.above,
+            below=evidence.below,
         )
 
     def evidence_for(self, row: RequestRow) -> ShownEvidence:
