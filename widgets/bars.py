@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.widgets.later import WidgetMessage
+from team_console.widgets.panel import WidgetMessage
 from team_console.widgets.text import DONE, Line, Part, crop_name, fit, progress_bar, spread, width_of, wrap
 from team_console.widgets.tones import ThemedLines
 from textual.content import Content

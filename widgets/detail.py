@@ -14,9 +14,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.protocol.verdicts import Seen
 from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, DocumentPart, laid_out
-from team_console.widgets.edge import Edged
 from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
-from team_console.widgets.scrolled import NotShown, room_of
+from team_console.widgets.panel import NotShown, TitledPanel, room_of
 from team_console.widgets.text import Line, cell_len, fit, marked_hits, parts_within, text_of, width_of
 from team_console.widgets.tones import ThemedLines
 from textual.binding import Binding, BindingType
@@ -105,7 +104,7 @@ class Spot(NamedTuple):
     number: int
 
 
-class Detail(Edged, ThemedLines, ScrollView, can_focus=True):
+class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
     """A scrolled document. The line API keeps a change of document to the lines that differ.
 
     Attributes:

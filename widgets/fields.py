@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.widgets.bars import FewLines
-from team_console.widgets.later import WidgetMessage
+from team_console.widgets.panel import WidgetMessage
 from team_console.widgets.text import Line, text_of, wrap
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType

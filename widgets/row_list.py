@@ -10,12 +10,10 @@ from time import monotonic
 from typing import ClassVar, Generic, TypeVar
 
 from team_console.widgets.disturbances import Disturbances
-from team_console.widgets.edge import Edged
 from team_console.widgets.frames import Frames, HeldRows, Mark, frames_of, visible_region
-from team_console.widgets.later import WidgetMessage
+from team_console.widgets.panel import NotShown, TitledPanel, WidgetMessage, room_of
 from team_console.widgets.row_drawing import GUTTER, Draw, Drawing, RowPainter
 from team_console.widgets.row_places import RowPlaces
-from team_console.widgets.scrolled import NotShown, room_of
 from team_console.widgets.text import Line, text_of
 from team_console.widgets.tones import ThemedLines
 from textual.binding import Binding, BindingType
@@ -32,7 +30,7 @@ _EXPANDS_FROM = 8
 """Height of a list from which on the row under the cursor has a second line where the others have one."""
 
 
-class RowList(Edged, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
+class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
     """Rows in, `Moved` and `Opened` out.
 
     Selection and marks belong to keys, so rows may come, go and change order under them.

@@ -23,7 +23,7 @@ from team_console.console.faults import Faults
 from team_console.console.tui.canvas import Canvas, CanvasDriver
 from team_console.console.tui.textual_fixes import MendedApp, mend_textual
 from team_console.widgets.frames import FrameHeld, Frames
-from team_console.widgets.scrolled import NotShown
+from team_console.widgets.panel import NotShown
 from textual import on
 from textual.css.query import NoMatches
 from textual.driver import Driver

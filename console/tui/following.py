@@ -21,14 +21,13 @@ from team_console.console.tui.reader import Pace, ReadResult, StoreReader
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.seat_presence import SeatPresence
 from team_console.console.tui.words import reason_of
-from team_console.console.tui.workers import start_worker
+from team_console.console.tui.workers import call_later_on, start_worker
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message as StoreMessage
 from team_console.store.protocol.client_requests import asker_of
 from team_console.store.views.rows import Flag, View
 from team_console.store.views.status import is_in_the_way
-from team_console.widgets.later import later
 from textual.css.query import NoMatches
 from textual.message import Message
 
@@ -120,7 +119,7 @@ class StoreFollower:
             function()
 
         if seconds is not None:
-            self._later[name] = later(self._app, seconds, due)
+            self._later[name] = call_later_on(self._app, seconds, due)
 
     def begin(self) -> None:
         """Show what is at hand, so that it is in the first picture, and look at the store."""

@@ -30,10 +30,10 @@ from team_console.widgets.message_documents import (
     alike_part,
     source_of,
 )
+from team_console.widgets.panel import room_of
 from team_console.widgets.request_documents import earlier_plans, late_by, late_tone, request_document, version_words
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_word, row_lines
-from team_console.widgets.scrolled import room_of
 from team_console.widgets.signs import NEEDS, REQUESTS, Sign
 from team_console.widgets.text import Line, Part, span, spread
 from textual import on

@@ -12,9 +12,9 @@ from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import RequestRow, RequestState
 from team_console.widgets.document import Document
+from team_console.widgets.panel import NotShown
 from team_console.widgets.request_documents import earlier_plans, newest_version, remarks_on
 from team_console.widgets.row_list import RowList
-from team_console.widgets.scrolled import NotShown
 from textual.message import Message as TextualMessage
 from textual.timer import Timer
 

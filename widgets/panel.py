@@ -1,16 +1,21 @@
-"""The row above a panel: its title, and by its edge whether the panel has the keys."""
+"""What panels share: the title on their edge, the room for their content, and the messages that they post."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from team_console.widgets.text import Line, cell_len, crop_name, width_of
 from team_console.widgets.tones import TONES
 from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
 from textual.style import Style
+from textual.widget import Widget
 
 if TYPE_CHECKING:
-    from textual.widget import Widget as _Widget
+    _Widget = Widget
 else:
     _Widget = object  # a mixin: it stands before the real base
 
@@ -18,7 +23,7 @@ _LEAST = 8
 """Cells that the left part of a title keeps beside a right part that stays."""
 
 
-class Edged(_Widget):
+class TitledPanel(_Widget):
     """A panel whose title row is its edge: doubled where the keys go, single elsewhere, also without colours."""
 
     KEEPS_RIGHT: ClassVar[bool] = False
@@ -70,3 +75,37 @@ def _style(tone: str) -> str:
     if known.front:
         words.append(f"${known.front}")
     return " ".join(words)
+
+
+def room_of(view: ScrollView) -> Size:
+    """Cells inside border and scrollbars, as the last layout gave them.
+
+    Textual's `size` asks the screen, which may not know the widget at the very moment its new size is told.
+    """
+    inside = view.outer_size - view.styles.gutter.totals
+    width, height = inside.width - view.scrollbar_size_vertical, inside.height - view.scrollbar_size_horizontal
+    return Size(max(0, width), max(0, height))
+
+
+# What a widget tells: that something happened in it, or that a part of it could not be drawn.
+
+WidgetT = TypeVar("WidgetT", bound=Widget)
+
+
+@dataclass
+class WidgetMessage(Message, Generic[WidgetT]):
+    """Something happened in `widget`, by whose id handlers choose what they are told of."""
+
+    widget: WidgetT
+
+    @property
+    def control(self) -> WidgetT:
+        """See `Message.control`."""
+        return self.widget
+
+
+@dataclass
+class NotShown(Message):
+    """A record could not be drawn, because that raised `error`; the rest of the widget goes on."""
+
+    error: Exception
