@@ -12,9 +12,9 @@ from team_console.store.model.message import Message, Priority
 from team_console.store.model.names import ALL
 from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.membership import report_of
 from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, key_in
 from team_console.store.protocol.relations import RESPONSE
+from team_console.store.protocol.state_reports import report_of
 from team_console.store.protocol.team_rules import may_answer
 from team_console.store.protocol.titles import message_title, verdict_reason
 from team_console.store.views.facts import Facts

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from team_console.store.model.message import Message
-from team_console.store.protocol.membership import report_of
+from team_console.store.protocol.state_reports import report_of
 from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import message_title, structure
 from team_console.store.views.conversation import gathered_copies
