@@ -1,4 +1,4 @@
-"""The messages that concern requests: which of them answers which question, and whether its writer may decide that.
+"""Pair answers with the questions they answer, and tell whether their writers may decide those.
 
 An answer quotes the id of its question, or goes to the oldest question of its pool that still waits (002-c, 002-i).
 Each is held against the settings, its signature, and what the audit trail has of it.
@@ -82,7 +82,16 @@ class Claim(Struct, frozen=True):
 
 
 class RequestMessages:
-    """Messages that concern requests, with what the settings and the audit trail say of them."""
+    """Messages that concern requests, with what the settings and the audit trail say of them.
+
+    Attributes:
+        questions: Thread or pool -> the messages that ask in it.
+        others: Thread or pool -> all other messages in it, answers among them.
+        reports: Agent -> its reports that it is done.
+        creations: Agent -> the announcements of its creation.
+        orphans: Answers of pools that no question waited for.
+        threads: The ids under which anything is asked or said.
+    """
 
     def __init__(self, config: TeamConfig, recorded: RecordedFacts | None, entries: Iterable[PlacedMessage]) -> None:
         self.config, self.recorded = config, recorded

@@ -1,4 +1,4 @@
-"""The body of the message that answers a request, checked against what the request lets its answerer say."""
+"""Make the body of the message that answers a request, checked against what the request lets its answerer say."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from team_console.store.service.decision import Answers, Decision
 
 
 def words_as_answer(question: Message, kind: RequestKind, verdict: Decision) -> Decision:
-    """Words said to the only question of a request are its answer.
+    """Take words said to the only question of a request for its answer.
 
     Raises:
         TeamError: `INVALID_FIELD` where there are several questions and the words name none.
@@ -76,15 +76,15 @@ def answer_body(question: Message, kind: RequestKind, verdict: Decision, languag
         "suggestion": verdict.suggestion or None,
     }
     if verdict.approve and kind is RequestKind.PERMISSION:
-        body |= {**_scope(question, verdict), **_updated(question, verdict, "updated_input")}
+        body |= {**_scope_fields(question, verdict), **_edited_fields(question, verdict, "updated_input")}
     elif verdict.approve and kind is RequestKind.PLAN:
         modes = modes_of(question.payload)
         if verdict.mode is not None and verdict.mode not in modes:
             hint = f"It can go on in {', '.join(modes)}." if modes else "Leave it out."
             _refuse(f"mode: {value_words(verdict.mode)} is not among what this plan offers", hint)
-        body |= {"mode": verdict.mode, **_updated(question, verdict, "updated_plan")}
+        body |= {"mode": verdict.mode, **_edited_fields(question, verdict, "updated_plan")}
     elif verdict.approve and kind is RequestKind.QUESTION:
-        body["answers"] = _chosen(question, verdict.answers or {})
+        body["answers"] = _chosen_answers(question, verdict.answers or {})
         notes = {text: {"notes": words} for text, words in verdict.notes.items() if words.strip()}
         _refuse_unasked(question, notes)
         body[NOTES] = notes or None
@@ -112,8 +112,8 @@ def answer_preview(question: Message, kind: RequestKind, verdict: Decision, lang
     return line.rstrip(":： ")[:120]
 
 
-def _scope(question: Message, verdict: Decision) -> FieldDict:
-    """Once, or always: the client's own suggestion, untouched."""
+def _scope_fields(question: Message, verdict: Decision) -> FieldDict:
+    """Return how long a permission holds: once, or always with the client's own suggestion, untouched."""
     if verdict.scope not in (ONCE, ALWAYS):
         _refuse(f"scope: {value_words(verdict.scope)} is neither once nor always", "Use one of them.")
     if verdict.scope == ONCE and verdict.number is None:
@@ -130,7 +130,7 @@ def _scope(question: Message, verdict: Decision) -> FieldDict:
     return {"scope": ALWAYS, "suggestion": suggestions[number - 1]}
 
 
-def _updated(question: Message, verdict: Decision, key: str) -> FieldDict:
+def _edited_fields(question: Message, verdict: Decision, key: str) -> FieldDict:
     """Return the edited version; nothing when what was approved is what was asked for."""
     part, updated = editable_part(question), verdict.updated
     if updated is None or part is None:
@@ -151,7 +151,7 @@ def _updated(question: Message, verdict: Decision, key: str) -> FieldDict:
         _refuse(f"the edited input cannot be read: {error}", "It must be one JSON object, as it was.")
 
 
-def _chosen(question: Message, given: Answers) -> FieldDict:
+def _chosen_answers(question: Message, given: Answers) -> FieldDict:
     """Return one answer to each question: a label or own words, a list of them where several may be chosen."""
     _refuse_unasked(question, given)
     chosen: FieldDict = {}

@@ -1,4 +1,4 @@
-"""Long jobs in pieces, each a transaction of its own: others write in between, and a kill loses nothing (D38)."""
+"""Write long jobs in pieces, each a transaction of its own: others write in between, a kill loses nothing (D38)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Members: added to the team's settings, changed and removed, with warnings about rights that name nobody."""
+"""Add, change and remove members in the team's settings, with warnings about rights that name nobody."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rights_of_nobody(config: TeamConfig, agents: Sequence[Agent], present: Itera
 
 # Members of the team in its settings: added, changed and removed, with the file's own words and style kept.
 
-_ONLY_NAMED = Agent("")
+_DEFAULTS = Agent("")
 """Each field of a member as it is when the settings do not name it."""
 
 
@@ -90,7 +90,7 @@ def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
         warnings = [f"{text} {', '.join(others)}"] if others else []
         warnings += rights_of_nobody(config, agents, roles_now(tx))
         for agent in agents:
-            _edit(tx, partial(add_member, agent=agent), {agent.name: agent})
+            _edit_settings(tx, partial(add_member, agent=agent), {agent.name: agent})
         tx.record(ADD_MEMBERS, members=[_facts_of(agent) for agent in agents])
     return MembersChanged("member_add", config.name, tuple(agents), tuple(warnings), tuple(tx.notices))
 
@@ -122,7 +122,7 @@ def set_member(caller: Caller, name: str, fields: Mapping[str, Any]) -> MembersC
         after = replace(before, **fields)
         if after != before:
             changes = {key: _value_for_settings(key, value) for key, value in fields.items()}
-            _edit(tx, partial(change_member, name=name, fields=changes), {name: after})
+            _edit_settings(tx, partial(change_member, name=name, fields=changes), {name: after})
             tx.record("member_set", member=_facts_of(after), before=_facts_of(before))
         named = replace(after, **{key: None for key in ("may_message", "may_send") if key not in fields})
         warnings = rights_of_nobody(tx.config, [named], roles_now(tx))
@@ -142,9 +142,9 @@ def remove_members(caller: Caller, names: Sequence[str]) -> MembersChanged:
             if agent.name == tx.config.lead:
                 hint = "Make somebody else the lead in the settings first."
                 raise TeamError(Code.NOT_PERMITTED, f"{agent.name} leads the team", hint)
-            _edit(tx, partial(remove_member, name=agent.name), {agent.name: None})
+            _edit_settings(tx, partial(remove_member, name=agent.name), {agent.name: None})
         tx.record(REMOVE_MEMBERS, members=[_facts_of(agent) for agent in gone])
-        warnings = _left_behind(tx, [agent.name for agent in gone])
+        warnings = _left_behind_warnings(tx, [agent.name for agent in gone])
         ended = {agent.name: end_grants_for(tx, agent.name, caller.actor) for agent in gone}
         warnings += [f"{counted(count, 'grant')} for {name} ended" for name, count in ended.items() if count]
     return MembersChanged("member_remove", tx.config.name, tuple(gone), tuple(warnings), tuple(tx.notices))
@@ -175,7 +175,7 @@ def member_in_settings(config: TeamConfig, name: str) -> Agent:
     raise TeamError(Code.AGENT_NOT_FOUND, f"{name} is not a member in the settings of team {config.name}", hint)
 
 
-def _edit(tx: Transaction, change: Callable[[str], str], wanted: Mapping[str, Agent | None]) -> None:
+def _edit_settings(tx: Transaction, change: Callable[[str], str], wanted: Mapping[str, Agent | None]) -> None:
     """Change the text of the settings, unless anything but what is wanted would change with it.
 
     Args:
@@ -192,16 +192,16 @@ def _edit(tx: Transaction, change: Callable[[str], str], wanted: Mapping[str, Ag
     try:
         after = change(before)
     except SettingsEditError as error:
-        raise _by_hand(str(error)) from error
+        raise _editor_needed(str(error)) from error
     result = settings_in(after.encode())
     # The lead is a member without being listed, as soon as anybody is.
     made = {name: agent for name, agent in result.agents.items() if name in expected or name != result.lead}
     if made != {name: agent for name, agent in expected.items() if name in made or name != config.lead}:
-        raise _by_hand("the members would not be what was asked for")
+        raise _editor_needed("the members would not be what was asked for")
     if config.lead != result.lead:
-        raise _by_hand(f"the lead would change from {config.lead} to {result.lead}; name the lead first")
+        raise _editor_needed(f"the lead would change from {config.lead} to {result.lead}; name the lead first")
     if _without_members(config) != _without_members(result):
-        raise _by_hand("more than the members would change")
+        raise _editor_needed("more than the members would change")
     tx.configure(after)
 
 
@@ -210,26 +210,27 @@ def _without_members(config: TeamConfig) -> TeamConfig:
     return replace(config, agents={}, declared=False, said={}, problems=())
 
 
-def _by_hand(reason: str) -> TeamError:
+def _editor_needed(reason: str) -> TeamError:
     hint = "Change the settings in an editor; 'team-console help settings' explains them."
     return TeamError(Code.NOT_PERMITTED, f"the settings cannot be changed here: {reason}", hint)
 
 
 def _value_for_settings(key: str, value: Any) -> Any:
     """Return a value for the settings' text, None to leave the field out."""
-    if value == getattr(_ONLY_NAMED, key):
+    if value == getattr(_DEFAULTS, key):
         return None
     return sorted(value) if isinstance(value, frozenset) else value
 
 
 def _facts_of(agent: Agent) -> dict[str, Any]:
+    """Return a member as the audit trail keeps it."""
     return {
         "name": agent.name,
         **{key: (list(value) if isinstance(value, tuple) else value) for key, value in fields_of(agent).items()},
     }
 
 
-def _left_behind(tx: Transaction, names: Sequence[str]) -> list[str]:
+def _left_behind_warnings(tx: Transaction, names: Sequence[str]) -> list[str]:
     """Return what waits for those who leave, and what they asked, as sentences."""
     from team_console.store.service.questions import requests_in  # 8 ms, for who leaves alone
 

@@ -1,4 +1,4 @@
-"""Copies a team to another place with its history: queue, archives, attachments and audit trail.
+"""Copy a team to another place with its history: queue, archives, attachments and audit trail.
 
 Every step can be repeated: what is there already is not copied again, so a run that was stopped is simply run again.
 """
@@ -125,7 +125,7 @@ class _Migration:
             raise TeamError(Code.NOT_PERMITTED, text, "Name two teams; between copies there is nothing to do.")
 
     def run(self) -> Migrated:
-        """Queue first: an id that is only archived in the target could not be added any more."""
+        """Copy everything and compare; the queue first, since an id that is only archived could not be added later."""
         began = _trail_end(self._source)
         snapshot = readable(self._source.whole())
         damaged = [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"]
@@ -140,14 +140,14 @@ class _Migration:
             text = f"delivered and not acknowledged: {pushed}; inboxes are not copied, so that agents find these in"
             self._done.warnings.append(f"{text} the inbox of {self._source.location}")
         self._recorded = snapshot.recorded
-        self._forged = self._forged_here(snapshot)
-        live = self._that_fit((*snapshot.messages, *snapshot.dropped))
+        self._forged = self._forged_at_source(snapshot)
+        live = self._storable_messages((*snapshot.messages, *snapshot.dropped))
         self._copy_live(live)
-        names = self._names(snapshot.config, live)
-        archives = {name: self._that_fit(_history(self._source, name)) for name in names}
+        names = self._archive_owners(snapshot.config, live)
+        archives = {name: self._storable_messages(_all_archived(self._source, name)) for name in names}
         for name, messages in archives.items():
             self._copy_archive(name, messages)
-        self._drop_gone(set(ids_of(live)))
+        self._remove_gone(set(ids_of(live)))
         lines = list(reversed(self._source.audit(limit=_EVERYTHING)))
         while chunk := self._copy_lines(lines):
             self._done.audit += chunk
@@ -171,8 +171,8 @@ class _Migration:
         """Copy lines of the source's trail of which that of the target does not tell; returns how many."""
         with self._caller.transaction("migrate") as tx:
             trail = self._target.audit(limit=_EVERYTHING)
-            known = max((_last_line(line, self._source.location) for line in trail), default=0)
-            chunk = [_told(line) for line in lines if line.seq > known][:_CHUNK]
+            known = max((_last_copied_line(line, self._source.location) for line in trail), default=0)
+            chunk = [_line_as_json(line) for line in lines if line.seq > known][:_CHUNK]
             if chunk:
                 self._record(tx, audit=chunk)
         return len(chunk)
@@ -186,7 +186,7 @@ class _Migration:
             with self._caller.transaction("migrate") as tx:
                 self._record(tx, **{CARRIED: [list(pair) for pair in new]})
 
-    def _that_fit(self, messages: Iterable[Message]) -> list[Message]:
+    def _storable_messages(self, messages: Iterable[Message]) -> list[Message]:
         """Return the messages whose ids the target can hold; warn of each other one, which stops no copy (D26)."""
         found = list(messages)
         if not names_database(self._target.location):
@@ -215,13 +215,13 @@ class _Migration:
                 else:
                     self._done.differing.append(message.message_id)
             if self._done.live or self._done.updated:
-                facts = {"live": self._done.live, "updated": self._done.updated, **self._vouched(messages)}
+                facts = {"live": self._done.live, "updated": self._done.updated, **self._ids_by_desk(messages)}
                 self._record(tx, **facts)
         self._progress("messages", self._done.live)
 
     def _copy_archive(self, name: str, messages: Sequence[Message]) -> None:
-        """Oldest first, so that the target's history is in order; a chunk is a transaction."""
-        there = {record.message_id for record in _history(self._target, name)}
+        """Copy what the target's archive lacks, oldest first, so that its history is in order, a chunk at a time."""
+        there = {record.message_id for record in _all_archived(self._target, name)}
         missing = [message for message in reversed(messages) if message.message_id not in there]
         self._done.already += len(messages) - len(missing)
         for start in range(0, len(missing), _CHUNK):
@@ -230,14 +230,14 @@ class _Migration:
                 for message in chunk:
                     self._copy_attachment(tx, message)
                     tx.archive(name, message)
-                self._record(tx, archive=name, entries=len(chunk), **self._vouched(chunk))
+                self._record(tx, archive=name, entries=len(chunk), **self._ids_by_desk(chunk))
             self._done.archived += len(chunk)
             self._progress("archive entries", self._done.archived)
 
     def _record(self, tx: Transaction, **facts: Any) -> None:
         tx.record("migrate", source=self._source.location, **facts)
 
-    def _vouched(self, messages: Iterable[Message]) -> dict[str, list[str]]:
+    def _ids_by_desk(self, messages: Iterable[Message]) -> dict[str, list[str]]:
         """Return the requests and answers that the source's audit trail records as written by team-console."""
         recorded = self._recorded
         ids = [
@@ -249,9 +249,9 @@ class _Migration:
         ]
         return {"by_desk": ids} if ids else {}
 
-    def _forged_here(self, snapshot: Snapshot) -> frozenset[str]:
+    def _forged_at_source(self, snapshot: Snapshot) -> frozenset[str]:
         """Return the ids of answers that decide nothing at the source: there its trail tells, in the copy it cannot."""
-        past = list(_history(self._source, None))
+        past = list(_all_archived(self._source, None))
         rows = requests_in(snapshot, [*past, *snapshot.messages]).values()
         return frozenset(message_id for row in rows for message_id in row.forged)
 
@@ -268,7 +268,7 @@ class _Migration:
             self._done.warnings.append(f"{message.message_id}: the content behind {reference} is not what it was")
         self._done.attachments += 1
 
-    def _drop_gone(self, live: set[str]) -> None:
+    def _remove_gone(self, live: set[str]) -> None:
         """Remove from the target what left the source's queue since an earlier run, once its archive is there."""
         with self._caller.transaction("migrate") as tx:
             tx.read_whole()
@@ -279,19 +279,19 @@ class _Migration:
             if gone:
                 self._record(tx, removed=len(gone))
 
-    def _names(self, config: TeamConfig, live: Iterable[Message]) -> list[str]:
-        """Everybody who can have an archive: members, and whoever a message was for or read by."""
+    def _archive_owners(self, config: TeamConfig, live: Iterable[Message]) -> list[str]:
+        """Return everybody who can have an archive: members, and whoever a message was for or read by."""
         names = {config.lead, USER, *config.agents}
-        for message in (*live, *_history(self._source, None)):
+        for message in (*live, *_all_archived(self._source, None)):
             names.update(message.recipients, message.read_by)
         return sorted(name for name in names if is_name(name) and name != ALL)
 
     def _compare(self, live: Sequence[Message], archives: Mapping[str, Sequence[Message]]) -> None:
         target = {message.message_id for message in readable(self._target.whole()).messages}
-        archived = {record.message_id for record in _history(self._target, None)}
+        archived = {record.message_id for record in _all_archived(self._target, None)}
         missing = [message.message_id for message in live if message.message_id not in target | archived]
         for name, messages in archives.items():
-            there = {record.message_id for record in _history(self._target, name)}
+            there = {record.message_id for record in _all_archived(self._target, name)}
             missing += [message.message_id for message in messages if message.message_id not in there]
         if missing:
             text = f"{counted(len(missing), 'message')} missing in {self._target.location}, {missing[0]} among them"
@@ -314,7 +314,7 @@ def _has_comments(team: Team) -> bool:
     return any(line.lstrip().startswith("#") or " #" in line for line in text.splitlines())
 
 
-def _history(team: Team, name: str | None) -> Iterator[Message]:
+def _all_archived(team: Team, name: str | None) -> Iterator[Message]:
     """Yield all archived messages, newest first."""
     cursor: str | None = None
     while True:
@@ -325,13 +325,13 @@ def _history(team: Team, name: str | None) -> Iterator[Message]:
             return
 
 
-def _told(line: AuditLine) -> dict[str, Any]:
+def _line_as_json(line: AuditLine) -> dict[str, Any]:
     told = asdict(line) | {"facts": dict(line.facts)}
     del told["seal"]
     return told
 
 
-def _last_line(line: AuditLine, location: str) -> int:
+def _last_copied_line(line: AuditLine, location: str) -> int:
     """Return the last line of the source that this line of the target tells of, 0 for none."""
     told = mappings_in(line.facts, "audit")
     if line.action != "migrate" or line.facts.get("source") != location or not told:

@@ -1,4 +1,4 @@
-"""Questions: an open request found under its id, who may answer it now, and how it is closed (decisions D10, D14)."""
+"""Find the question of a request by its id, tell who may answer it now, and close it (decisions D10, D14)."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def no_request(request_id: str, hint: str = "List the open ones with: team-conso
 
 
 def close_question(tx: Transaction, question: Message, *, actor: str) -> None:
-    """Answering implies having read: the question is read and archived for whoever answered it."""
+    """Mark a question as read and archive it for whoever answered it: answering implies having read."""
     live = tx.get(question.message_id)
     if live is not None and live.is_unread_by(actor):
         archive_as_read(tx, live, actor)

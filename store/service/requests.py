@@ -1,4 +1,4 @@
-"""Requests: plans and stops asked for, every open request answered, one answer each (decisions D8, D10, D14, D17)."""
+"""Hand in plans, ask agents to stop, and answer open requests, each once (decisions D8, D10, D14, D17)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from team_console.store.service.writing import (
 )
 
 
-class _Answered(Struct, frozen=True):
+class _WrittenAnswer(Struct, frozen=True):
     """What an answer wrote, the message that decides first, and what its writer should know."""
 
     messages: Sequence[Message]
@@ -86,8 +86,8 @@ def decide(caller: Caller, verdict: Decision) -> Receipt:
     finish_due(caller, snapshot)
 
     def make(tx: Transaction) -> Made:
-        row = _asked(tx, caller, verdict)
-        return Made(_added(tx, caller, row, verdict).messages[0], row.question)
+        row = _request_to_answer(tx, caller, verdict)
+        return Made(_add_answer(tx, caller, row, verdict).messages[0], row.question)
 
     signed = signed_record(caller, make, action=action, shown=verdict.shown)
     read = parse_message(signed) if signed is not None else None
@@ -96,7 +96,7 @@ def decide(caller: Caller, verdict: Decision) -> Receipt:
         verdict = replace(verdict, agent_name=key_in(read.body, "agent_name") or verdict.agent_name)
     answered = None
     with caller.transaction(action) as tx:
-        row = _asked(tx, caller, verdict)
+        row = _request_to_answer(tx, caller, verdict)
         if not (row.kind is RequestKind.CREATE and verdict.approve and tx.config.spawn):
             answered = _write_answer(tx, caller, row, verdict, signed)
     if answered is None:
@@ -105,7 +105,7 @@ def decide(caller: Caller, verdict: Decision) -> Receipt:
         started = start(caller, request_id=verdict.request_id, agent_name=name, seen=seen)
         try:
             with caller.transaction(action) as tx:
-                answered = _write_answer(tx, caller, _asked(tx, caller, verdict), verdict, signed, started)
+                answered = _write_answer(tx, caller, _request_to_answer(tx, caller, verdict), verdict, signed, started)
         except TeamError as error:
             error.hint = f"{error.hint} The spawn command has already started {started}.".strip()
             error.facts["agent_started"] = started
@@ -113,7 +113,7 @@ def decide(caller: Caller, verdict: Decision) -> Receipt:
     return receipt(tx, action, answered.messages, answered.warnings, verdict.request_id, notes=answered.notes)
 
 
-def _asked(tx: Transaction, caller: Caller, verdict: Decision) -> RequestRow:
+def _request_to_answer(tx: Transaction, caller: Caller, verdict: Decision) -> RequestRow:
     """Return the request, when the actor may answer it so.
 
     Raises:
@@ -130,7 +130,7 @@ def _asked(tx: Transaction, caller: Caller, verdict: Decision) -> RequestRow:
     if verdict.approve:
         _refuse_forbidden(tx, question)
         if row.kind is RequestKind.SHUTDOWN and question.message_id in caller.team.reworded():
-            raise _forbidden(question, "it was changed after it was recorded")
+            raise _forbidden_request(question, "it was changed after it was recorded")
     _check_name_fits(row.kind, verdict.agent_name, verdict.request_id)
     return row
 
@@ -144,13 +144,13 @@ def _refuse_forbidden(state: TeamState, question: Message) -> None:
     config = state.config
     broken = breach(config, question, state.recorded)
     if broken is not None:
-        raise _forbidden(question, broken[0])
+        raise _forbidden_request(question, broken[0])
     if parse_message(question).opens in (RequestKind.CREATE, RequestKind.DESTROY):
         for problem in direction_problems(question, known_members(config, state.everything()), config.lead):
-            raise _forbidden(question, problem.message)
+            raise _forbidden_request(question, problem.message)
 
 
-def _forbidden(question: Message, why: str) -> TeamError:
+def _forbidden_request(question: Message, why: str) -> TeamError:
     request_id = parse_message(question).request_id
     text = f"{request_id} asks for what {question.sender} may not ask: {why}"
     return TeamError(Code.NOT_PERMITTED, text, "It needs no answer; reject it with a reason.", request_id=request_id)
@@ -170,11 +170,11 @@ def _write_answer(
     verdict: Decision,
     signed: Message | None,
     started: str | None = None,
-) -> _Answered:
+) -> _WrittenAnswer:
     """Write the answer, signed where it has to be, and put it on record."""
     question = row.question
-    answered = _added(tx, caller, row, verdict, started)
-    if not _is_by_master(row.kind, verdict):
+    answered = _add_answer(tx, caller, row, verdict, started)
+    if not _creates_or_ends(row.kind, verdict):
         names = [name for message in answered.messages for name in message.recipients]
         told = (*advise(tx, answered.messages), *not_reached(tx, names))
         answered = replace(answered, warnings=[*answered.warnings, *told])
@@ -196,22 +196,22 @@ def _write_answer(
     return answered
 
 
-def _is_by_master(kind: RequestKind, verdict: Decision) -> bool:
+def _creates_or_ends(kind: RequestKind, verdict: Decision) -> bool:
     """Return whether agents are created or ended by the answer; else it is one message to the asker."""
     return verdict.approve is True and kind in (RequestKind.CREATE, RequestKind.DESTROY)
 
 
-def _added(
+def _add_answer(
     tx: Transaction, caller: Caller, row: RequestRow, verdict: Decision, started: str | None = None
-) -> _Answered:
-    """Add the messages of the answer; the first one decides."""
+) -> _WrittenAnswer:
+    """Add the messages of the answer, of which the first one decides."""
     question, kind, language = row.question, row.kind, tx.config.language
     if verdict.asks_back:
         return _ask_back(tx, caller, question, verdict)
     verdict = words_as_answer(question, kind, verdict)
     body = answer_body(question, kind, verdict, language)
-    if _is_by_master(kind, verdict):
-        return _by_master(tx, caller, row, verdict, started)
+    if _creates_or_ends(kind, verdict):
+        return _create_or_end(tx, caller, row, verdict, started)
     refuse_held(question, tx)
     body |= {**verdict.shown, REQUEST_DIGEST: digest_of(question)}
     head = RESPONSES.get(kind, "message"), caller.actor, (question.sender,)
@@ -219,10 +219,12 @@ def _added(
     body["summary"] = answer_preview(question, kind, verdict, language)
     messages = write_drafts(tx, Draft(*head, body, message_id=verdict.message_id))
     close_question(tx, question, actor=caller.actor)
-    return _Answered(messages, warnings)
+    return _WrittenAnswer(messages, warnings)
 
 
-def _by_master(tx: Transaction, caller: Caller, row: RequestRow, verdict: Decision, started: str | None) -> _Answered:
+def _create_or_end(
+    tx: Transaction, caller: Caller, row: RequestRow, verdict: Decision, started: str | None
+) -> _WrittenAnswer:
     """Create the agent that was asked for, or have it stopped and confirm its end."""
     question, note = row.question, verdict.content(tx.config.language) or None
     warnings = secret_warnings(verdict.text) if verdict.text else []
@@ -236,20 +238,20 @@ def _by_master(tx: Transaction, caller: Caller, row: RequestRow, verdict: Decisi
         *odd, last = ending_forecast(tx, question)
         messages, warnings = approve_ending(tx, caller.actor, question, note), [*odd, *warnings]
         if messages[0].type == REQUEST:
-            return _Answered(messages, warnings, (last,), {"agent": agent})
+            return _WrittenAnswer(messages, warnings, (last,), {"agent": agent})
         told, done = [message.recipients[0] for message in messages], "has ended"
     if len(messages) == 1:
         warnings.append("the team has no residents, so nobody was sent the roster")
     notes = (f"{agent} {done}; told: {', '.join(dict.fromkeys(told))}",)
-    return _Answered(messages, warnings, notes, {"agent": agent})
+    return _WrittenAnswer(messages, warnings, notes, {"agent": agent})
 
 
 _IN_ITS_HOOK = frozenset({"claude-code", "codex"})
 """Clients whose model stands still while its hook waits."""
 
 
-def _ask_back(tx: Transaction, caller: Caller, question: Message, verdict: Decision) -> _Answered:
-    """A question about the request goes to its asker; the request stays as open as it was."""
+def _ask_back(tx: Transaction, caller: Caller, question: Message, verdict: Decision) -> _WrittenAnswer:
+    """Put a question about the request to its asker; the request stays as open as it was."""
     request_id, language = parse_message(question).request_id, tx.config.language
     remarks = {REMARKS: [asdict(remark) for remark in verdict.remarks]} if verdict.remarks else {}
     words = verdict.content(language)
@@ -266,7 +268,7 @@ def _ask_back(tx: Transaction, caller: Caller, question: Message, verdict: Decis
         way = f"{who} waits in its hook and cannot answer before your verdict: it reads this with its next mail"
     elif client == "mcp":
         way = f"{who} reads this when it looks at the verdict or takes its mail"
-    return _Answered(messages, warnings, (way,))
+    return _WrittenAnswer(messages, warnings, (way,))
 
 
 # What people and agents do: hand in, ask to stop, answer.
@@ -442,7 +444,7 @@ def answer(
     said: Answers | None = answers or None
     decision = Decision(request_id, True if said else None, content, answers=said, notes=notes or {}, seen=seen)
     if content and content.strip():
-        answered = _answered_back(caller, request_id=request_id, content=content)
+        answered = _write_answer_back(caller, request_id=request_id, content=content)
         if answered is not None:
             return answered
     return decide(caller, decision)
@@ -457,7 +459,7 @@ def answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt:
     """
     if is_blank(content):
         raise TeamError(Code.MISSING_CONTENT, "the answer is empty", "Say what was asked.")
-    answered = _answered_back(caller, request_id=request_id, content=content)
+    answered = _write_answer_back(caller, request_id=request_id, content=content)
     # guard: answer-back-decides-nothing
     if answered is None:
         text = f"{caller.actor} was asked nothing back about {request_id}"
@@ -466,7 +468,7 @@ def answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt:
     return answered
 
 
-def _answered_back(caller: Caller, *, request_id: str, content: str) -> Receipt | None:
+def _write_answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | None:
     """Answer what was asked back about the actor's own request; None where nothing was.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Sending: to one, to several, to everybody; and the preview a sender sees first."""
+"""Send messages to one, to several, to everybody, and preview whom they would reach."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from team_console.store.service.writing import (
     advise,
     check_known,
     not_listening,
-    resolve,
+    resolve_recipients,
     roles_now,
     write_drafts,
 )
@@ -99,7 +99,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
     warnings = check_configured(config, type=kind, sender=draft.sender, to=to, payload=payload)
     warnings += draft.check(config)
     with caller.transaction(action) as tx:
-        recipients = resolve(tx, sender=draft.sender, to=draft.to)
+        recipients = resolve_recipients(tx, sender=draft.sender, to=draft.to)
         messages = write_drafts(tx, draft, recipients)
         repeated = not any(message.message_id in tx.changes.added for message in messages)
         _refuse_unsigned_verdict(tx, [item for item in messages if tx.config.must_be_signed(item.sender)])

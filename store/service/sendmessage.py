@@ -1,4 +1,4 @@
-"""SendMessage: reads a JSON document in the form of seed 001, sends it, and returns the reply its writer expects."""
+"""Read a SendMessage document in the form of seed 001, send it, and return the reply that its writer expects."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def read_form(document: object) -> SendMessageForm:
     if not isinstance(document, Mapping):
         text = f"a SendMessage document is one JSON object, not {value_words(document)}"
         raise TeamError(Code.INVALID_FIELD, text, 'Send {"type": "message", "recipient": ..., ...}.')
-    fields = _flat(document)
+    fields = _flat_form(document)
     kind = fields.get("type")
     if not isinstance(kind, str) or kind not in _TYPES:
         raise _unknown_type(kind)
@@ -117,7 +117,7 @@ def _unknown_type(kind: object) -> TeamError:
     return invalid_type(kind, _TYPES)
 
 
-def _flat(document: Fields) -> Fields:
+def _flat_form(document: Fields) -> Fields:
     """Return the flat form of a newer `{to, summary, message}`; any other document as it is."""
     if "type" in document or "to" not in document:
         return document
@@ -152,7 +152,7 @@ def send_document(caller: Caller, document: object) -> dict[str, Any]:
         TeamError: The codes of seed 001 section 7.2 and our own (`store.model.errors`), before anything is written.
     """
     form = read_form(document)
-    receipt = _sent(caller, form)
+    receipt = _send_form(caller, form)
     recipients = [name for message in receipt.messages for name in message.recipients]
     target = TEAM_TARGET if form.type == "broadcast" else recipients[0]
     routing = {"sender": caller.actor, "target": target, "summary": form.summary, "content": form.content}
@@ -171,7 +171,8 @@ def send_document(caller: Caller, document: object) -> dict[str, Any]:
     return reply
 
 
-def _sent(caller: Caller, form: SendMessageForm) -> Receipt:
+def _send_form(caller: Caller, form: SendMessageForm) -> Receipt:
+    """Do what a document asks for, by the action of its type."""
     content, message_id = form.content, form.message_id
     if form.type == "message":
         return mail.send(
@@ -184,7 +185,7 @@ def _sent(caller: Caller, form: SendMessageForm) -> Receipt:
         )
     if form.type == "broadcast":
         return mail.broadcast(caller, summary=form.summary or "", content=content or "", message_id=message_id)
-    earlier = _repeated(caller, form)
+    earlier = _earlier_message(caller, form)
     if earlier is not None:
         return Receipt(form.type, (earlier,), request_id=earlier.request_id, repeated=True)
     if form.type == "shutdown_request":
@@ -210,7 +211,7 @@ def _sent(caller: Caller, form: SendMessageForm) -> Receipt:
     return requests.reject(caller, request_id=quoted, reason=content or "", message_id=message_id)
 
 
-def _repeated(caller: Caller, form: SendMessageForm) -> Message | None:
+def _earlier_message(caller: Caller, form: SendMessageForm) -> Message | None:
     """Return the order or verdict already written under the id that the sender gave it.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Sessions of clients: mail handed to them, what they said of themselves, and requests they left behind."""
+"""Hand mail to sessions of clients, note what they do, and withdraw the requests that they left behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waits for something to be true of a team, woken by the store's own change notices."""
+"""Wait for something to be true of a team, woken by the store's own change notices."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ async def follow(team: Team) -> AsyncIterator[WatchHint]:
 
 
 def announce_presence(team: Team) -> AbstractContextManager[bool]:
-    """A human is at a console that may write, as long as the block runs; ends with the process, however it ends."""
+    """Announce a human at a console that may write, for as long as the block runs and the process lives."""
     return team.announce(Presence.CONSOLE, new_name())
 
 

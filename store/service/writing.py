@@ -1,4 +1,4 @@
-"""The way of every message that is written: drafted, checked, addressed, sealed, put."""
+"""Write messages: each is drafted, checked, addressed, sealed and added to a transaction here."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Draft(Struct, frozen=True):
         if self.priority is not None and priority_named(self.priority) is None:
             text = f"priority: {value_words(self.priority)} is none of {', '.join(Priority)}"
             raise TeamError(Code.INVALID_FIELD, text, "Use one of them.")
-        texts = list(_texts(self.payload))
+        texts = list(_each_text(self.payload))
         size = len(json.dumps(self.payload, ensure_ascii=False).encode())
         if size > config.content_max_bytes:
             raise TeamError(
@@ -113,7 +113,7 @@ class Draft(Struct, frozen=True):
         return warnings + list(dict.fromkeys(found))
 
 
-def _texts(value: Any, place: str = "payload", depth: int = 0) -> Iterator[str]:
+def _each_text(value: Any, place: str = "payload", depth: int = 0) -> Iterator[str]:
     """Yield every text in a value that could be read back.
 
     Raises:
@@ -124,10 +124,10 @@ def _texts(value: Any, place: str = "payload", depth: int = 0) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, item in value.items():
             _check_text(key, f"{place} key")
-            yield from _texts(item, f"{place}.{key}", depth + 1)
+            yield from _each_text(item, f"{place}.{key}", depth + 1)
     elif isinstance(value, (list, tuple)):
         for number, each in enumerate(value):
-            yield from _texts(each, f"{place}[{number}]", depth + 1)
+            yield from _each_text(each, f"{place}[{number}]", depth + 1)
     elif isinstance(value, str):
         _check_text(value, place)
         yield value
@@ -146,7 +146,7 @@ def _check_text(value: Any, place: str) -> None:
         ) from error
 
 
-def resolve(tx: Transaction, *, sender: str, to: Sequence[str]) -> list[str]:
+def resolve_recipients(tx: Transaction, *, sender: str, to: Sequence[str]) -> list[str]:
     """Return the recipients one by one: `all` becomes every live member but the sender (decision D1).
 
     Raises:
@@ -209,7 +209,7 @@ def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
 
 
 def not_reached(tx: Transaction, names: Sequence[str]) -> list[str]:
-    """Return the same for recipients of answers, who need not be in the team any more."""
+    """Return warnings for recipients of answers that do not read, who need not be in the team any more."""
     try:
         check_known(tx, names)
     except TeamError as error:
@@ -232,7 +232,7 @@ def write_drafts(tx: Transaction, draft: Draft, recipients: Sequence[str] = (), 
     if len(recipients) > 1 and draft.sender == tx.config.lead:
         check_settings(tx.config, "write to several agents as their lead")
     group = f"{draft.message_id or new_message_id(tx.now)}" if len(recipients) > 1 else None
-    payload = shrink(tx, draft.type, draft.payload)
+    payload = move_large_content(tx, draft.type, draft.payload)
     written: list[Message] = []
     for name in recipients:
         wanted_id = draft.message_id if group is None else draft.message_id and f"{draft.message_id}.{name}"
@@ -306,7 +306,7 @@ def sealed(message: Message, key: bytes) -> Message:
     return from_record({**message.record, "signature": sign(message.record, key)})
 
 
-def shrink(tx: Transaction, type: str, payload: Fields) -> Fields:
+def move_large_content(tx: Transaction, type: str, payload: Fields) -> Fields:
     """Move a large content beside the queue and leave its beginning and its reference (requirement 108).
 
     A sprint message stays whole: cut JSON would be no message at all.
@@ -346,7 +346,7 @@ def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
             for a result by anybody but the one who was asked (D17).
     """
     reads = [parse_message(message) for message in messages]
-    facts = _facts(tx, reads) if any(map(is_judged_by_team, reads)) else TeamFacts(tx.config)
+    facts = _team_facts(tx, reads) if any(map(is_judged_by_team, reads)) else TeamFacts(tx.config)
     told: dict[str, None] = {}
     for read in reads:
         problems = (*problems_of(read), *self_addressed(read.message), *team_problems(read, facts))
@@ -354,11 +354,11 @@ def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
         if read.kind is UNKNOWN and read.name != read.message.type and read.name not in tx.config.kinds:
             # A plain message that carries `NAME: {json}` of a kind nobody knows: whoever waits for it waits for ever.
             told[f"{read.name:.80} is no kind that is known here{did_you_mean(read.name, KINDS)}"] = None
-        told.update(dict.fromkeys(_of_answers(tx, read, reads)))
+        told.update(dict.fromkeys(_answer_warnings(tx, read, reads)))
     return list(told)
 
 
-def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
+def _team_facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
     """Return the facts these messages are judged by; what only some kinds need is looked for only for them."""
     from team_console.store.protocol.relations import has_stopped  # with all that judges requests: 8 ms
 
@@ -374,10 +374,10 @@ def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
     )
 
 
-def _of_answers(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
+def _answer_warnings(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
     """Yield a warning for an answer to nothing, or to a message that nobody has."""
     if read.answers in RESULTS:
-        yield from _of_results(tx, read, reads)
+        yield from _result_warnings(tx, read, reads)
         return
     quoted = read.message.payload.get("in_reply_to") or read.message.payload.get("request_id")
     if read.opens is None and isinstance(quoted, str) and quoted and not _is_there(tx, quoted, reads):
@@ -393,7 +393,7 @@ def _is_there(tx: Transaction, quoted: str, reads: Sequence[ParsedMessage]) -> b
     return tx.known(quoted) is not None or any(message.message_id not in ours for message in tx.thread(quoted))
 
 
-def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
+def _result_warnings(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
     """Yield a warning for a result that nobody asked for, or that is about another story than was asked.
 
     Raises:
@@ -440,7 +440,7 @@ _NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "leas
 
 
 def archive_as_read(tx: Transaction, message: Message, agent: str) -> Message:
-    """Read for `agent`: archived in its history, then changed in the queue (archive first, decision D7).
+    """Mark a message as read by `agent`: archive it, then change it in the queue (archive first, decision D7).
 
     A message to several is archived as its reader sees it, read, whatever the others have yet to do.
     """

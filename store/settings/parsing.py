@@ -1,4 +1,4 @@
-"""Reads the YAML of the settings by their table: what is unknown or wrong is noted with its line, and never fatal."""
+"""Read the YAML of the settings by their table: what is unknown or wrong is noted with its line, and never fatal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions: who decided what, when, after how long, on which digest, with which words, evidence and proof."""
+"""Tell who decided what, when, after how long, on which digest, with which words, evidence and proof."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def proofs(row: RequestRow, config: TeamConfig, recorded: RecordedFacts | None =
 def _verdict_proof(
     message: Message, row: RequestRow, config: TeamConfig, recorded: RecordedFacts | None
 ) -> VerdictProof:
-    """Of the confirmation of an end the order that it rests on, which is what was signed."""
+    """Return the proof of one verdict; of the confirmation of an end the order that it rests on was signed."""
     signed = order_of(message) or message
     on_record = keys_of(config, config.human(message.sender), recorded)
     keys = config.human(message.sender).keys if on_record is None else on_record.known
@@ -240,7 +240,7 @@ def decision_ledger(
         now: When it is judged which requests timed out; by default when the snapshot was taken.
     """
     told = (problem for problem in snapshot.problems if problem.code in _OF_SOURCES)
-    problems = tuple(dict.fromkeys((*told, *past.problems, *_unread(snapshot, past))))
+    problems = tuple(dict.fromkeys((*told, *past.problems, *_unread_sources(snapshot, past))))
     live = snapshot.messages if snapshot.is_known else ()
     messages = sorted(by_id((*past.messages, *live)).values(), key=when_created, reverse=True)
     # The requests as all messages together tell of them; the queue counts as one more archive.
@@ -248,16 +248,16 @@ def decision_ledger(
     requests = view_of(empty, me="", now=now or snapshot.now, history=messages, complete=past.complete).requests
     rows = [row for row in requests if _is_decided(row)]
     trail = _Trail(snapshot, audit, {problem.code for problem in problems}, complete=past.complete)
-    decisions = [_decided(row, snapshot.config, trail) for row in rows]
+    decisions = [_decision_of(row, snapshot.config, trail) for row in rows]
     questions = {row.request_id: row.question for row in requests}
     decisions += trail.without_messages({answer.message_id for row in rows for answer in row.answers}, questions)
     decisions.sort(key=lambda decision: (decision.at or EARLIEST, decision.audit_line or 0), reverse=True)
     told_by_trail = {decision.request_id for decision in decisions}
-    ended = tuple(item for item in _ended(requests) if item.request.request_id not in told_by_trail)
+    ended = tuple(item for item in _ended_requests(requests) if item.request.request_id not in told_by_trail)
     return DecisionLedger(tuple(decisions), (*problems, *trail_findings(audit)), ended)
 
 
-def _ended(requests: Iterable[RequestRow]) -> list[EndedRequest]:
+def _ended_requests(requests: Iterable[RequestRow]) -> list[EndedRequest]:
     """Return the requests that were withdrawn or superseded, ended by themselves, or got a result, newest first."""
     known = {row.request_id: row for row in requests}
     found = [_ended_request(row, known) for row in known.values() if not _is_decided(row) and not row.is_open]
@@ -313,7 +313,7 @@ class _Trail:
         return Proof.RECORDED, fact.line, ""
 
     def without_messages(self, known: set[str], questions: Mapping[str, Message]) -> Iterator[DecidedRequest]:
-        """Decisions that the trail has, and no message tells of.
+        """Yield decisions that the trail has, and no message tells of.
 
         Args:
             questions: Those that are known, by request id.
@@ -343,7 +343,7 @@ class _Trail:
         gone = "archived messages were lost" if ARCHIVE_LOST in self._codes else gone
         gaps = [gap, *([f"the question is in no archive: {gone}"] if question is None else [])]
         gaps += ["its words are not known"] if verdict is None else []
-        gaps.append(_not_shown(shown))
+        gaps.append(_unshown_words(shown))
         return DecidedRequest(
             key=f"line:{line.seq}:{request_id}",
             request_id=request_id,
@@ -362,7 +362,7 @@ class _Trail:
         )
 
 
-def _decided(row: RequestRow, config: TeamConfig, trail: _Trail) -> DecidedRequest:
+def _decision_of(row: RequestRow, config: TeamConfig, trail: _Trail) -> DecidedRequest:
     verdict = row.verdict
     assert verdict is not None
     proof, number, gap = trail.proof(verdict.message_id)
@@ -409,7 +409,7 @@ _SHOWN_LINES = re.compile(
 """The lines that the console counted as painted: `all` of them, or what was `said`."""
 
 
-def _not_shown(shown: Fields) -> str:
+def _unshown_words(shown: Fields) -> str:
     """Return what of the shown text cannot be proved; empty when it was all on the screen."""
     by = shown[SHOWN_BY]
     if not by and shown[SHOWN]:
@@ -426,7 +426,7 @@ def _gaps(row: RequestRow, digest: str, shown: Fields) -> Iterator[str]:
         yield "the question is not any more what it was when it was decided: its digest is another"
     if not digest:
         yield "the digest is of the question as it stands now; none was kept with the decision"
-    yield _not_shown(shown)
+    yield _unshown_words(shown)
     if Flag.ALTERED in row.flags:
         yield "a message says something else than the audit trail; what the trail says counts here"
     ignored = [answer for answer in row.answers if answer is not row.verdict]
@@ -468,7 +468,7 @@ def sources_stamp(rows: Iterable[RequestRow], snapshot: Snapshot) -> object:
     return closed, len(snapshot.recorded) if snapshot.recorded is not None else -1, snapshot.condition
 
 
-def _unread(snapshot: Snapshot, past: HistoryPage) -> Iterator[Problem]:
+def _unread_sources(snapshot: Snapshot, past: HistoryPage) -> Iterator[Problem]:
     """Yield the sources that were not read."""
     if not snapshot.is_known:
         how = "is gone" if snapshot.condition is Condition.VANISHED else "cannot be read"
@@ -516,47 +516,47 @@ def decision_row(decision: DecidedRequest) -> dict[str, str]:
 
 def markdown(ledger: DecisionLedger, team: str) -> Iterator[str]:
     """Yield lines of a Markdown document: what the ledger cannot say first, then each decision."""
-    yield f"# Decisions of {_plain(team)}"
+    yield f"# Decisions of {_escaped(team)}"
     yield ""
     yield f"{counted(len(ledger.decisions), 'decision')}, newest first."
     for problem in ledger.problems:
         yield ""
-        yield f"> **{_plain(problem.severity)}**: {_plain(problem.sentence)}"
+        yield f"> **{_escaped(problem.severity)}**: {_escaped(problem.sentence)}"
     for decision in ledger.decisions:
-        yield from _section(decision)
+        yield from _decision_lines(decision)
 
 
-def _section(decision: DecidedRequest) -> Iterator[str]:
+def _decision_lines(decision: DecidedRequest) -> Iterator[str]:
     yield ""
-    title = f": {_plain(decision.title)}" if decision.title else ""
-    yield f"## {_plain(decision.verdict.capitalize())} by {_plain(decision.by)}{title}"
+    title = f": {_escaped(decision.title)}" if decision.title else ""
+    yield f"## {_escaped(decision.verdict.capitalize())} by {_escaped(decision.by)}{title}"
     yield ""
-    for name, value in _facts(decision):
+    for name, value in _fact_lines(decision):
         yield f"- {name}: {value}"
     if decision.words:
         yield ""
-        yield from (f"> {_plain(line)}" for line in safe_text(decision.words).split("\n"))
+        yield from (f"> {_escaped(line)}" for line in safe_text(decision.words).split("\n"))
 
 
-def _facts(decision: DecidedRequest) -> Iterator[tuple[str, str]]:
+def _fact_lines(decision: DecidedRequest) -> Iterator[tuple[str, str]]:
     after = decision.after_seconds
-    yield "request", f"{_plain(decision.request_id)} ({_plain(decision.kind or 'kind not known')})"
-    yield "asked", f"{_time(decision.asked_at)} by {_plain(decision.asked_by or 'not known')}"
-    yield "decided", f"{_time(decision.at)}{'' if after is None else f', after {after:,.0f} s'}"
+    yield "request", f"{_escaped(decision.request_id)} ({_escaped(decision.kind or 'kind not known')})"
+    yield "asked", f"{_time_words(decision.asked_at)} by {_escaped(decision.asked_by or 'not known')}"
+    yield "decided", f"{_time_words(decision.at)}{'' if after is None else f', after {after:,.0f} s'}"
     yield "proof", str(decision.proof) + (f", audit line {decision.audit_line}" if decision.audit_line else "")
-    yield "digest of the request", _plain(decision.request_sha256 or "not known")
-    yield "digest of what was shown", _plain(decision.shown_sha256 or "not known")
-    yield "shown by", _plain(decision.shown_by or "not known")
+    yield "digest of the request", _escaped(decision.request_sha256 or "not known")
+    yield "digest of what was shown", _escaped(decision.shown_sha256 or "not known")
+    yield "shown by", _escaped(decision.shown_by or "not known")
     for piece in decision.evidence:
-        yield "evidence", _plain(piece)
+        yield "evidence", _escaped(piece)
     for gap in decision.gaps:
-        yield "not proved", _plain(gap)
+        yield "not proved", _escaped(gap)
 
 
-def _time(moment: Any) -> str:
-    return _plain(to_text(moment)) if moment is not None else "not known"
+def _time_words(moment: Any) -> str:
+    return _escaped(to_text(moment)) if moment is not None else "not known"
 
 
-def _plain(text: str) -> str:
-    """Return text in which Markdown means nothing: what an agent wrote makes no heading, link or picture."""
+def _escaped(text: str) -> str:
+    """Return text without any meaning in Markdown: what an agent wrote makes no heading, link or picture."""
     return "".join(f"\\{character}" if character in _MARKED else character for character in safe_line(text))

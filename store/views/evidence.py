@@ -1,4 +1,5 @@
-"""Evidence beside a request or report: files it names, checks it claims, tools its agent used, and the version before.
+"""Make the evidence beside a request or report: files it names, checks it claims, tools its agent used, the version
+before.
 
 Each piece says what is known and where that comes from; what is absent is not known.
 """
@@ -273,7 +274,7 @@ def named_stories(text: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def other_stories(text: str, known: Iterable[str]) -> Iterator[str]:
-    """Stories that the text names with the word before it, and nobody knows."""
+    """Yield the stories that a text names with the word before them, and nobody knows."""
     held = frozenset(known)
     names = (match[1] for match in re.finditer(r"\b[Ss]tory[ :-]{1,2}`?(\d+[-.]\d+[\w-]*)", text[:_NAMING_LOOKED_AT]))
     yield from [name for name in dict.fromkeys(names) if name not in held][:MOST_NAMES]
@@ -318,9 +319,9 @@ def plan_evidence(
     rejected = former if former is not None and former.state is RequestState.REJECTED else None
     ran = "what it ran since the rejection" if rejected is not None else "what it ran last"
     sections = (
-        Section("files it names", tuple(_files(looked, since))),
-        Section("stories it names", tuple(_stories(text, batches, since))),
-        Section(ran, tuple(_runs(looked, rejected, since))),
+        Section("files it names", tuple(_file_parts(looked, since))),
+        Section("stories it names", tuple(_story_parts(text, batches, since))),
+        Section(ran, tuple(_run_parts(looked, rejected, since))),
     )
     kept = tuple(section for section in sections if section.pieces)
     if former is None:
@@ -364,10 +365,10 @@ def version_before(
     return next(known, earlier[0] if earlier else None)
 
 
-def _files(looked: LocalEvidence, since: float | None) -> Iterator[EvidencePart]:
+def _file_parts(looked: LocalEvidence, since: float | None) -> Iterator[EvidencePart]:
     source = f"{looked.folder}, {looked.says}" if looked.folder else "no project folder is known"
     for fact in looked.files:
-        yield _file(fact, since, source)
+        yield _file_part(fact, since, source)
     if len(looked.files) == MOST_NAMES:
         yield EvidencePart(Mark.NOT_KNOWN, f"further names: only the first {MOST_NAMES} were looked for", source)
 
@@ -379,10 +380,10 @@ _NO_FILE = {
 }
 
 
-def _file(fact: FileFact, since: float | None, source: str) -> EvidencePart:
+def _file_part(fact: FileFact, since: float | None, source: str) -> EvidencePart:
     if fact.state is FileState.FILE:
         is_newer = since is not None and fact.changed_at > since
-        return EvidencePart(Mark.CHANGED if is_newer else Mark.THERE, f"{fact.name}, {_size(fact.size)}", source)
+        return EvidencePart(Mark.CHANGED if is_newer else Mark.THERE, f"{fact.name}, {_size_words(fact.size)}", source)
     if fact.state is FileState.FOLDER:
         return EvidencePart(Mark.THERE, f"{fact.name}, a folder", source)
     if fact.state is FileState.MISSING:
@@ -390,7 +391,7 @@ def _file(fact: FileFact, since: float | None, source: str) -> EvidencePart:
     return EvidencePart(Mark.NOT_KNOWN, f"{fact.name}: {_NO_FILE.get(fact.state, 'it could not be looked at')}", source)
 
 
-def _stories(text: str, batches: Sequence[Batch], since: float | None) -> Iterator[EvidencePart]:
+def _story_parts(text: str, batches: Sequence[Batch], since: float | None) -> Iterator[EvidencePart]:
     stories = {story.key: (story, batch) for batch in batches for story in batch.stories}
     for key in named_stories(text, stories):
         story, batch = stories[key]
@@ -401,7 +402,7 @@ def _stories(text: str, batches: Sequence[Batch], since: float | None) -> Iterat
         yield EvidencePart(Mark.MISSING, f"story {name}", "no batch of this sprint has it")
 
 
-def _runs(looked: LocalEvidence, rejected: RequestRow | None, until: float | None) -> Iterator[EvidencePart]:
+def _run_parts(looked: LocalEvidence, rejected: RequestRow | None, until: float | None) -> Iterator[EvidencePart]:
     """Up to when it asked: what goes on meanwhile must not make every look another one."""
     if looked.runs is None:
         yield EvidencePart(Mark.NOT_KNOWN, f"commands it ran: not known ({_NOTHING_TOLD})")
@@ -416,7 +417,7 @@ def _runs(looked: LocalEvidence, rejected: RequestRow | None, until: float | Non
         yield EvidencePart(run_mark(run), run_words(run), HOOKS)
 
 
-def _size(number: int) -> str:
+def _size_words(number: int) -> str:
     for least, unit in _BYTES:
         if number >= least:
             return f"{number / least:,.1f} {unit}"
@@ -433,7 +434,7 @@ def shown_text(question: Message, evidence: Evidence | None, content: str | None
         content: The whole content where the question holds only its beginning.
     """
     lines = [f"type: {question.type}", f"from: {question.sender}", f"to: {', '.join(question.recipients)}"]
-    lines += _fields(question.payload)
+    lines += _field_lines(question.payload)
     if content is not None:
         lines += ["whole content:", *_indented(content)]
     for piece in evidence.lines if evidence is not None else ():
@@ -441,7 +442,7 @@ def shown_text(question: Message, evidence: Evidence | None, content: str | None
     return "\n".join(lines) + "\n"
 
 
-def _fields(payload: Mapping[str, Any]) -> Iterator[str]:
+def _field_lines(payload: Mapping[str, Any]) -> Iterator[str]:
     for key, value in payload.items():
         text = value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False, default=str)
         if "\n" in text:

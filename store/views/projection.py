@@ -1,4 +1,4 @@
-"""Turns snapshots into views: one fold over the messages of the queue and of those that left it.
+"""Make views of snapshots: one fold over the messages of the queue and of those that left it.
 
 What one message says is remembered for as long as the message is there; everything else is worked out at each look.
 """
@@ -44,7 +44,7 @@ class Projection:
         self._live: Sequence[Message] = ()
         self._past: dict[str, Message] = {}
         """Messages that left the queue, oldest first."""
-        self._left: set[str] = set()
+        self._seen_leaving: set[str] = set()
         """Ids of those of the past that were seen in the queue: no archive was asked for them."""
         self._complete = True
         self._recorded: RecordedFacts | None = None
@@ -68,8 +68,8 @@ class Projection:
             complete: Whether `history`, with that of earlier updates, is all there is. While it is not, nothing is
                 called missing or unasked for that an archived message may explain.
         """
-        self._take(snapshot, history, complete=complete)
-        return self._view(snapshot, now)
+        self._learn_messages(snapshot, history, complete=complete)
+        return self._make_view(snapshot, now)
 
     def is_of_another(self, snapshot: Snapshot) -> bool:
         """Return whether another audit trail is there now: of another team in its place, or of another time.
@@ -83,7 +83,7 @@ class Projection:
         # guard: nothing-waits-from-another-team
         return any(each in before and each not in now for each in known)
 
-    def _take(self, snapshot: Snapshot, history: Iterable[Message], *, complete: bool) -> None:
+    def _learn_messages(self, snapshot: Snapshot, history: Iterable[Message], *, complete: bool) -> None:
         """Learn which messages there are; of a store that cannot be read nothing is learnt.
 
         A message that left the queue was archived, so it still counts; one that was lost does not. A damaged record
@@ -94,47 +94,45 @@ class Projection:
             live, missing = set(ids_of(snapshot.messages)), snapshot.missing - snapshot.damaged
             for message in self._live:
                 if message.message_id not in live and message.message_id not in missing:
-                    self._left.add(message.message_id)
-                    self._past.setdefault(message.message_id, _own(message))
+                    self._seen_leaving.add(message.message_id)
+                    self._past.setdefault(message.message_id, _detached_copy(message))
             self._live = snapshot.messages
-            self._drop((self._past.keys() & live) | (self._left & missing))
+            self._forget((self._past.keys() & live) | (self._seen_leaving & missing))
         if snapshot.is_known:
             self._recorded = snapshot.recorded
-            self._drop(self._left & (snapshot.missing - snapshot.damaged))
+            self._forget(self._seen_leaving & (snapshot.missing - snapshot.damaged))
         live = set(ids_of(self._live)) if history else set()
         older: list[Message] = []
         for message in history:
             if message.message_id not in live:
-                self._left.discard(message.message_id)
+                self._seen_leaving.discard(message.message_id)
                 known = self._past.get(message.message_id)
                 if known is None:
-                    older.append(_own(message))
+                    older.append(_detached_copy(message))
                 elif known.record != message.record:
-                    self._past[message.message_id] = _own(message)
+                    self._past[message.message_id] = _detached_copy(message)
         if older:
             self._past = by_id(reversed(older)) | self._past
         messages = [message for message in self._past.values() if not PlacedMessage.of(message, 0).is_fact]
         if len(messages) > 2 * _MOST_MESSAGES:
             messages.sort(key=when_created)
-            self._drop(ids_of(messages[:-_MOST_MESSAGES]))
+            self._forget(ids_of(messages[:-_MOST_MESSAGES]))
 
-    def _drop(self, ids: Iterable[str]) -> None:
+    def _forget(self, ids: Iterable[str]) -> None:
         """Forget messages that are in the queue again, or turn out to be lost."""
         for message_id in ids:
-            self._left.discard(message_id)
+            self._seen_leaving.discard(message_id)
             self._past.pop(message_id, None)
 
-    def _entries(self) -> tuple[list[PlacedMessage], list[PlacedMessage]]:
-        """Return the queue in stored order, and what left it; all of the past stands before it."""
-        return PlacedMessage.each(self._live), PlacedMessage.each(self._past.values(), -len(self._past))
-
-    def _view(self, snapshot: Snapshot, now: datetime) -> View:
-        config, (live, past) = snapshot.config, self._entries()
+    def _make_view(self, snapshot: Snapshot, now: datetime) -> View:
+        config = snapshot.config
+        # The queue in stored order, and all of the past before it.
+        live, past = PlacedMessage.each(self._live), PlacedMessage.each(self._past.values(), -len(self._past))
         notes = PlacedMessage.each(snapshot.notes, len(live))
         by_age, every = sorted(live, key=_WHEN), sorted((*past, *live, *notes), key=_WHEN)
         seen = last_seen(every)
         known = [entry for entry in every if entry.is_fact]
-        members, batches = _named(known, MEMBERSHIP), _named(known, BATCH_FACTS)
+        members, batches = _facts_of_kinds(known, MEMBERSHIP), _facts_of_kinds(known, BATCH_FACTS)
         team = membership(config, members)
         judged = judge_entries(config, self._recorded, known, seen.spoken, team.arrived)
         requests = requests_of(judged, now)
@@ -176,7 +174,7 @@ class Projection:
         reads = [entry.read for entry in batches]
         by = TeamFacts(config, roles, report_targets(reads), plans_of(reads))
         rows = roster(facts)
-        damaged = snapshot.damaged & self._left
+        damaged = snapshot.damaged & self._seen_leaving
         return View(
             revision=snapshot.revision,
             now=now,
@@ -197,12 +195,12 @@ class Projection:
         )
 
 
-def _own(message: Message) -> Message:
-    """Return a message of its own: one read with a whole queue keeps the text of all of it."""
+def _detached_copy(message: Message) -> Message:
+    """Return a copy of a message: one read with a whole queue keeps the text of all of it in memory."""
     return from_record(dict(message.record))
 
 
-def _named(known: Iterable[PlacedMessage], names: Set[str]) -> list[PlacedMessage]:
+def _facts_of_kinds(known: Iterable[PlacedMessage], names: Set[str]) -> list[PlacedMessage]:
     """Return the facts of kinds with these names."""
     return [entry for entry in known if entry.read.kind is not UNKNOWN and entry.read.name in names]
 

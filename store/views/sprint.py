@@ -311,7 +311,7 @@ def _lives(
     listed: frozenset[str] = frozenset()
     for entry in known:
         if entry.read.name == ROSTER:
-            roster, listed = entry, _temps(entry)
+            roster, listed = entry, frozenset(texts_in(mapping_in(entry.read.body, "roster"), "temps"))
             for agent in listed & lives.keys():
                 life = lives[agent][-1]
                 if 3 in life.seen and not life.is_over:
@@ -347,11 +347,6 @@ def _agent_of(entry: PlacedMessage) -> str:
         case "AGENT_DISPATCH_REQUEST":
             return dispatched_name(entry.read)
     return created_agent(entry.read) or ""
-
-
-def _temps(roster: PlacedMessage) -> frozenset[str]:
-    """Return the temporary agents a roster lists."""
-    return frozenset(texts_in(mapping_in(roster.read.body, "roster"), "temps"))
 
 
 def _step(life: _Life, number: int) -> Step:

@@ -1,4 +1,4 @@
-"""Status of the store and of what is shown: assessed here once, only rendered by screen, verbs and JSON (D16)."""
+"""Assess the status of the store and of what is shown, once for screen, verbs and JSON, which only render it (D16)."""
 
 from __future__ import annotations
 
@@ -170,8 +170,8 @@ def _reasons(snapshot: Snapshot | None, now: datetime, looks: Looks) -> Iterator
         yield Reason(State.STALE, looks.failure) if looks.failure else Reason(State.READING, "the team is being read")
         return
     if not snapshot.is_known:
-        yield _unknown(snapshot)
-    stale = _stale(now, looks)
+        yield _unreadable_reason(snapshot)
+    stale = _stale_words(now, looks)
     if stale:
         yield Reason(State.STALE, stale)
     yield from _doubts(snapshot)
@@ -193,7 +193,7 @@ def _reasons(snapshot: Snapshot | None, now: datetime, looks: Looks) -> Iterator
             yield Reason(State.FOREIGN, problem.message, problem.hint)
 
 
-def _unknown(snapshot: Snapshot) -> Reason:
+def _unreadable_reason(snapshot: Snapshot) -> Reason:
     """Return why there are no messages; the store's own problem, not that of a file beside it."""
     state = State(str(snapshot.condition))
     errors = [problem for problem in snapshot.problems if problem.severity == "error"]
@@ -203,7 +203,7 @@ def _unknown(snapshot: Snapshot) -> Reason:
     return Reason(state, "the queue is gone" if state is State.VANISHED else "the queue cannot be read")
 
 
-def _stale(now: datetime, looks: Looks) -> str:
+def _stale_words(now: datetime, looks: Looks) -> str:
     if looks.failure:
         return looks.failure
     if looks.watch.state is WatchState.STALLED:
@@ -236,7 +236,7 @@ def _doubts(snapshot: Snapshot) -> Iterator[Reason]:
 
 
 def _damaged(snapshot: Snapshot) -> list[Problem]:
-    """Entries that are not shown; a warning is about one that is shown as well as it can be."""
+    """Return the problems of entries that are not shown; a warning is about one that is shown as well as it can be."""
     return [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY" and problem.severity == "error"]
 
 

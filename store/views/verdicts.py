@@ -1,4 +1,4 @@
-"""Verdict on one request: what stands now, and a wait for it that the store's own change notice ends.
+"""Look up the verdict on one request, or wait for it until the store's own change notice ends the wait.
 
 It is judged by the same views as everything else: what does not count on the screen does not count here.
 """
@@ -112,11 +112,11 @@ class FollowedVerdict:
                 was asked; `STORE_UNREADABLE` when the queue or the record of the request cannot be read.
         """
         snapshot = readable(self._team.snapshot())
-        row = self._found(snapshot, ())
+        row = self._row_in(snapshot, ())
         if row is None or (row.is_open and row.question not in snapshot.messages):
             # The answer may have gone to the archives between two looks; what they know comes newest first.
             archived = self._team.archived(self._request_id)
-            row = self._found(snapshot, sorted(archived, key=when_created, reverse=True))
+            row = self._row_in(snapshot, sorted(archived, key=when_created, reverse=True))
         if row is None:
             refuse_damaged(snapshot, self._request_id)
             raise no_request(self._request_id, "List the requests with: team-console requests")
@@ -124,7 +124,7 @@ class FollowedVerdict:
         _refuse_other(row, self._asked)
         return row
 
-    def _found(self, snapshot: Snapshot, history: Sequence[Message]) -> RequestRow | None:
+    def _row_in(self, snapshot: Snapshot, history: Sequence[Message]) -> RequestRow | None:
         """Return the row of this id, the own one first where several agents chose the same id."""
         view = self._projection.update(snapshot, self._team.clock(), history, complete=False)
         rows = [row for row in view.requests if row.request_id == self._request_id]

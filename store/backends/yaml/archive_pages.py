@@ -68,8 +68,10 @@ class ArchivePages(Struct):
             _, message = tail.ready.pop()
             if agent is not None or self._is_first_copy(tail.agent, message):
                 found.setdefault(_key(message, found), message)
-        more = self._newest(tails) is not None
-        return Page(tuple(found.values()), _cursor(tails) if more else None, tuple(self.problems))
+        cursor = None
+        if self._newest(tails) is not None:
+            cursor = json.dumps({tail.agent: _place(tail) for tail in tails}, separators=(",", ":"))
+        return Page(tuple(found.values()), cursor, tuple(self.problems))
 
     def _open(self, agent: str, place: tuple[str, int] | None) -> _Tail:
         parts = self.archives.files(agent)
@@ -173,10 +175,6 @@ def _key(message: Message, found: Mapping[str, Message]) -> str:
     newer = found.get(message.message_id)
     is_other = newer is not None and not is_copy(newer, message)
     return f"{message.message_id}~{digest(message)}" if is_other else message.message_id
-
-
-def _cursor(tails: list[_Tail]) -> str:
-    return json.dumps({tail.agent: _place(tail) for tail in tails}, separators=(",", ":"))
 
 
 def _place(tail: _Tail) -> tuple[str, int]:

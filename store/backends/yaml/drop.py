@@ -59,13 +59,13 @@ class DropFolder:
 
     def _take_in(self, paths: Iterable[Path]) -> None:
         """Look at all files, write what is new in one line, then remove them."""
-        taken: dict[str, Message] = {}
+        team, taken = self._team, dict[str, Message]()
         fresh: dict[Path, list[Message]] = {}
         clashes: dict[Path, list[str]] = {}
         for path in paths:
             for message in self._read(path, fresh):
                 message_id = message.message_id
-                known = taken.get(message_id) or self._known(message_id)
+                known = taken.get(message_id) or team.queue.text.message(message_id) or team.archives.find(message_id)
                 if known is None:
                     fresh[path].append(message)
                     taken[message_id] = message
@@ -97,9 +97,6 @@ class DropFolder:
             else:
                 self._leave(path, f"cannot be read: {error.strerror or error}")
         return []
-
-    def _known(self, message_id: str) -> Message | None:
-        return self._team.queue.text.message(message_id) or self._team.archives.find(message_id)
 
     def _write_all(self, fresh: dict[Path, list[Message]]) -> list[Path]:
         """Write all at once; where one file cannot be written at all, each by itself, that one rejected."""
