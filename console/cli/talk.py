@@ -11,7 +11,7 @@ from team_console.console.cli.call import Call, UsageError, split_names, unknown
 from team_console.console.cli.input import content
 from team_console.console.cli.main import agent, arg, flag, seconds, verb
 from team_console.console.cli.output import is_terminal
-from team_console.store.contract.team import COUNTED
+from team_console.store.contract.team import MOST_COUNTED
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, value_words
 from team_console.store.model.safe import counted
@@ -242,7 +242,7 @@ def _name_delivered(call: Call, received: Received) -> None:
     names = [f"{message.message_id} from {message.sender}" for message in left]
     number = received.unacknowledged
     named = ", ".join(names[:_NAMED]) + (f" and {number - _NAMED:,} more" if number > _NAMED else "")
-    more = " or more" if number >= COUNTED else ""
+    more = " or more" if number >= MOST_COUNTED else ""
     call.note(f"delivered and not acknowledged: {number:,}{more} ({named})")
     take = f"team-console receive --agent {received.agent} --delivered"
     call.note(f"  They count as unread. Read them with: {take}")

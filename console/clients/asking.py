@@ -33,7 +33,7 @@ from team_console.console.clients.session_files import (
     passed_file,
 )
 from team_console.console.clients.transcript import extract_for_request
-from team_console.store.contract.team import Presence, Team, new_name
+from team_console.store.contract.team import Presence, Team, new_presence_name
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, origin_of, permission_of
@@ -267,7 +267,7 @@ def ask_human(session: ClientSession) -> None:
     except ValueError:
         limit = DEFAULT_TIMEOUT
     seconds = max(1.0, min(limit, event.patience or limit, 10 * 366 * 86_400.0) - _MARGIN)
-    asker = new_name()
+    asker = new_presence_name()
     with undisturbed(), session.team.announce(Presence.ASKER, asker) as announced:
         receipt = _open_request(
             session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds)

@@ -32,7 +32,7 @@ from team_console.console.clients.session_files import (
 from team_console.console.clients.table import client_of
 from team_console.store.backends.open import open_team
 from team_console.store.backends.presence_folder import PresenceFolder
-from team_console.store.contract.team import new_name
+from team_console.store.contract.team import new_presence_name
 from team_console.store.model.errors import TeamError
 from team_console.store.model.names import ALL, USER, canonical, check_name, is_name
 from team_console.store.protocol.membership import SESSION, Doing, known_members
@@ -60,7 +60,7 @@ class ClientSession:
         self.client = client_of(call.data, call.client)
         self.event = self.client.event_of(call.data)
         self.files = files
-        self.token = new_name()
+        self.token = new_presence_name()
         self.has_said = False
         self.team = open_team(call.location or None)
         self.config = self.team.config()

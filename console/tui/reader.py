@@ -168,7 +168,7 @@ class StoreReader:
         if self._projection is None:
             self._projection = Projection(self._me)
         problems = (*snapshot.problems, *self._archive_problems, *authority_problems(self._team, snapshot))
-        seen = replace(snapshot, problems=problems, beyond=self._team.beyond())
+        seen = replace(snapshot, problems=problems, finished=self._team.count_finished())
         history = self._new_history.messages if self._new_history is not None else ()
         now, began = self._team.clock(), process_time()
         view = self._projection.update(seen, now, history, complete=self._archives_complete)

@@ -21,7 +21,7 @@ from pathlib import Path
 from msgspec import Struct
 from team_console.store.backends.locked_files import SAFE, is_locked, open_file, open_folder
 from team_console.store.backends.session_notes import ENDED, RUNS, make_shared_folder
-from team_console.store.contract.team import UNKNOWN, Attendance, Presence, Team, is_presence_name
+from team_console.store.contract.team import UNKNOWN_ATTENDANCE, Attendance, Presence, Team, is_presence_name
 from team_console.store.model.clock import from_file, to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status, new_record
@@ -91,7 +91,7 @@ class PresenceFolder(Struct, frozen=True):
         except (FileNotFoundError, NotADirectoryError):
             return Attendance()
         except OSError:
-            return UNKNOWN
+            return UNKNOWN_ATTENDANCE
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the finding that something else stands in its place, so that nobody can be seen."""

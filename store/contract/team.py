@@ -29,9 +29,9 @@ from team_console.store.settings.team_config import TeamConfig
 if TYPE_CHECKING:
     from team_console.store.contract.transaction import Transaction
 
-_PURPOSE = b"team-console audit line\n"
+_SEAL_PURPOSE = b"team-console audit line\n"
 """What the key is used for here, so that no seal can be taken for the signature of a message."""
-_SEAL = r"(?P<key>[0-9a-f]{8})-[0-9a-f]{64}"
+_SEAL_FORM = r"(?P<key>[0-9a-f]{8})-[0-9a-f]{64}"
 
 
 class LineSeal(StrEnum):
@@ -48,19 +48,19 @@ class LineSeal(StrEnum):
 
 def seal(key: bytes, line: bytes) -> str:
     """Return the seal of an audit line: eight hexadecimal digits that name the key, and 64 of HMAC-SHA256."""
-    return f"{key_name(key)}-{hmac.new(key, _PURPOSE + line, hashlib.sha256).hexdigest()}"
+    return f"{key_name(key)}-{hmac.new(key, _SEAL_PURPOSE + line, hashlib.sha256).hexdigest()}"
 
 
 def key_name(key: bytes) -> str:
     """Return a name that tells the key from others without revealing it."""
-    return hashlib.sha256(_PURPOSE + key).hexdigest()[:8]
+    return hashlib.sha256(_SEAL_PURPOSE + key).hexdigest()[:8]
 
 
-def judged(key: bytes, line: bytes, found: object) -> LineSeal:
+def judge_seal(key: bytes, line: bytes, found: object) -> LineSeal:
     """Return the state of `found`, the seal on an audit line."""
     if not key:
         return LineSeal.UNKNOWN
-    match = re.fullmatch(_SEAL, found) if isinstance(found, str) else None
+    match = re.fullmatch(_SEAL_FORM, found) if isinstance(found, str) else None
     if match is None or match["key"] != key_name(key):
         return LineSeal.UNSEALED
     return LineSeal.SEALED if hmac.compare_digest(match.string, seal(key, line)) else LineSeal.BROKEN
@@ -96,19 +96,19 @@ class Attendance(Struct, frozen=True):
         return self.certain and name not in self.names and name not in self.doubtful
 
 
-UNKNOWN = Attendance(certain=False)
+UNKNOWN_ATTENDANCE = Attendance(certain=False)
 """What a team says that cannot tell who is present."""
-_NAME = r"[0-9a-f]{24}"
+_PRESENCE_NAME = r"[0-9a-f]{24}"
 
 
-def new_name() -> str:
+def new_presence_name() -> str:
     """Return a name that nobody else announces."""
     return os.urandom(12).hex()
 
 
 def is_presence_name(name: object) -> bool:
     """Return whether `name`, which may come from a message, has the form of an announced name."""
-    return isinstance(name, str) and re.fullmatch(_NAME, name) is not None
+    return isinstance(name, str) and re.fullmatch(_PRESENCE_NAME, name) is not None
 
 
 class Condition(StrEnum):
@@ -127,7 +127,7 @@ FOREIGN_WRITE = "FOREIGN_WRITE"
 """Code of the problem that somebody wrote the queue and nothing can tell what it held before."""
 NO_LOCKS = "NO_LOCKS"
 """The code of a team on a file system without locks, to which nobody can write."""
-WITHOUT_LOCKS = "Move the team to a local disk, or to one that is mounted with locks; reading works."
+NO_LOCKS_HINT = "Move the team to a local disk, or to one that is mounted with locks; reading works."
 CONFLICTED_COPY = "CONFLICTED_COPY"
 """The code of a copy that a synced folder made; a warning where messages are only there."""
 ROWS_HIDDEN = "ROWS_HIDDEN"
@@ -228,8 +228,8 @@ class HolderWatch:
         return holder
 
 
-class Beyond(Struct, frozen=True):
-    """How many messages are over, those included that a snapshot leaves out.
+class FinishedCounts(Struct, frozen=True):
+    """How many messages are finished (delivered or read), those included that a snapshot leaves out.
 
     Attributes:
         statuses: Status -> number of messages.
@@ -256,7 +256,7 @@ class Snapshot(Struct, frozen=True):
         recorded: What the audit trail knows of requests and answers; None where the store keeps no trail of them.
         dropped: Messages that somebody who cannot lock put beside the queue; the next write takes them in.
         notes: As `Team.session_notes`.
-        beyond: Counts of what is over, where somebody asked for them and `messages` has not all of it.
+        finished: Counts of finished messages, where somebody asked for them and `messages` has not all of those.
     """
 
     revision: str
@@ -272,7 +272,7 @@ class Snapshot(Struct, frozen=True):
     recorded: RecordedFacts | None = None
     dropped: tuple[Message, ...] = ()
     notes: tuple[Message, ...] = ()
-    beyond: Beyond | None = None
+    finished: FinishedCounts | None = None
 
     @property
     def now(self) -> datetime:
@@ -300,7 +300,7 @@ class Snapshot(Struct, frozen=True):
     def tells_same_as(self, other: Snapshot) -> bool:
         """Return whether it tells what another does, but for when it was read; the same messages are one object."""
         same = self.messages is other.messages and self.recorded is other.recorded and self.notes == other.notes
-        return same and all(getattr(self, name) == getattr(other, name) for name in _TELLING)
+        return same and all(getattr(self, name) == getattr(other, name) for name in _COMPARED_FIELDS)
 
     @property
     def doubt(self) -> Problem | None:
@@ -309,7 +309,7 @@ class Snapshot(Struct, frozen=True):
         return next((problem for problem in self.problems if problem.code in reasons), None)
 
 
-_TELLING = ("revision", "config", "problems", "condition", "missing", "damaged", "dropped")
+_COMPARED_FIELDS = ("revision", "config", "problems", "condition", "missing", "damaged", "dropped")
 
 
 class Page(Struct, frozen=True):
@@ -368,7 +368,7 @@ class AuditLine(Struct, frozen=True):
     seal: LineSeal = LineSeal.UNKNOWN
 
 
-COUNTED = 1_000
+MOST_COUNTED = 1_000
 """So many messages that were delivered to an agent are counted when it asks for its mail; it may be more."""
 
 
@@ -426,18 +426,18 @@ class Team(ABC):
         """
 
     def whole(self) -> Snapshot:
-        """Read as `snapshot`, with what is over and of which a `snapshot` has only the newest, where it leaves any out.
+        """Read as `snapshot`, with all finished messages, of which a `snapshot` of a large table has only the newest.
 
         Its time grows with all that lies there, so only what looks at every message asks for it.
         """
         return self.snapshot()
 
-    def beyond(self) -> Beyond | None:
-        """Count what is over; None where a `snapshot` has all of it, or it cannot be read. Never raises."""
+    def count_finished(self) -> FinishedCounts | None:
+        """Count finished messages; None where a `snapshot` has all, or they cannot be read. Never raises."""
         return None
 
     def older(self, *, cursor: str | None = None, limit: int = 200) -> Page:
-        """As `history`, with what is over and of which a `snapshot` has only the newest, where it leaves any out."""
+        """As `history`, with the finished messages that a `snapshot` leaves out."""
         return self.history(cursor=cursor, limit=limit)
 
     def used_bytes(self) -> int:
@@ -584,7 +584,7 @@ class Team(ABC):
 
     def attendance(self, presence: Presence) -> Attendance:
         """Return who is present now; never raises, waits or writes."""
-        return UNKNOWN
+        return UNKNOWN_ATTENDANCE
 
     def session_notes(self) -> tuple[Message, ...]:
         """Return the notes in which sessions of clients say what they do now, as messages, oldest first.
@@ -608,10 +608,10 @@ class Team(ABC):
 
 # The error for a write lock that did not come free in time: who holds it, since when, and what to do.
 
-_HINT = "Try again. The lock ends with its transaction."
+_LOCKED_HINT = "Try again. The lock ends with its transaction."
 
 
-def locked_error(place: object, holder: LockHolder | None, wait: float, hint: str = _HINT) -> TeamError:
+def locked_error(place: object, holder: LockHolder | None, wait: float, hint: str = _LOCKED_HINT) -> TeamError:
     """`STORE_LOCKED`, with all that is known of the holder in its facts.
 
     Args:
@@ -624,13 +624,13 @@ def locked_error(place: object, holder: LockHolder | None, wait: float, hint: st
         facts = {"pid": holder.pid, "host": holder.host, "since": holder.since, "action": holder.action}
     return TeamError(
         Code.STORE_LOCKED,
-        f"{place} is held by {_who(holder)}; waited {wait:g} s, nothing was changed",
+        f"{place} is held by {_holder_words(holder)}; waited {wait:g} s, nothing was changed",
         hint,
         holder={**facts, "alive": holder.alive if holder else None},
     )
 
 
-def _who(holder: LockHolder | None) -> str:
+def _holder_words(holder: LockHolder | None) -> str:
     if holder is None or not holder.action:
         pid = f", pid {holder.pid}" if holder is not None and holder.pid is not None else ""
         return f"another program (its name is not known){pid}"

@@ -224,7 +224,7 @@ class Transaction(ABC):
         ]
 
     def read_whole(self) -> None:
-        """Let `everything` have what is over, too, of which it has only the newest where a table is large."""
+        """Let `everything` have all finished messages, of which it has only the newest where a table is large."""
         return None
 
     def fetch(self, ids: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from team_console.store.contract.team import (
     Team,
     WatchHint,
     WatchState,
-    new_name,
+    new_presence_name,
 )
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller
@@ -303,7 +303,7 @@ async def follow(team: Team) -> AsyncIterator[WatchHint]:
 
 def announce_presence(team: Team) -> AbstractContextManager[bool]:
     """Announce a human at a console that may write, for as long as the block runs and the process lives."""
-    return team.announce(Presence.CONSOLE, new_name())
+    return team.announce(Presence.CONSOLE, new_presence_name())
 
 
 def human_present(team: Team) -> bool:

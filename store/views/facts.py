@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Beyond
+from team_console.store.contract.team import FinishedCounts
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status
@@ -107,9 +107,9 @@ class AgentInbox(Struct):
         first = self.unread[0].moment if self.unread else None
         return min((moment for moment in (first, self.since) if moment is not None), default=None)
 
-    def count(self, beyond: Beyond | None, name: str) -> None:
+    def count_finished(self, finished: FinishedCounts | None, name: str) -> None:
         """Count what was delivered to `name` and is in no snapshot."""
-        number, since = beyond.delivered.get(name, (0, None)) if beyond is not None else (0, None)
+        number, since = finished.delivered.get(name, (0, None)) if finished is not None else (0, None)
         listed = sum(entry.message.status == Status.DELIVERED for entry in self.unread)
         if number > listed:
             self.more, self.since = number - listed, since
@@ -120,7 +120,9 @@ class AgentInbox(Struct):
         return tuple([entry.message for entry in (*urgent, *reversed(self.read))])
 
 
-def inboxes(live: Iterable[PlacedMessage], everybody: Set[str], beyond: Beyond | None = None) -> dict[str, AgentInbox]:
+def inboxes(
+    live: Iterable[PlacedMessage], everybody: Set[str], finished: FinishedCounts | None = None
+) -> dict[str, AgentInbox]:
     """Sort the messages into the inboxes of their recipients.
 
     Notes that a member's client makes for the roster are in no inbox.
@@ -128,7 +130,7 @@ def inboxes(live: Iterable[PlacedMessage], everybody: Set[str], beyond: Beyond |
     Args:
         live: The queue, in order.
         everybody: Who `all` is.
-        beyond: Counts of what is over.
+        finished: Counts of finished messages.
     """
     found: dict[str, AgentInbox] = {}
     for entry in live:
@@ -141,8 +143,8 @@ def inboxes(live: Iterable[PlacedMessage], everybody: Set[str], beyond: Beyond |
         for name in names:
             inbox = found.setdefault(name, AgentInbox())
             (inbox.unread if message.is_unread_by(name) else inbox.read).append(entry)
-    for name in (*found, *(beyond.delivered if beyond is not None else ())):
-        found.setdefault(name, AgentInbox()).count(beyond, name)
+    for name in (*found, *(finished.delivered if finished is not None else ())):
+        found.setdefault(name, AgentInbox()).count_finished(finished, name)
     return found
 
 

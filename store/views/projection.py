@@ -140,9 +140,9 @@ class Projection:
         if not config.declared:
             named = (entry.message.recipients for entry in live if entry.message.type != SESSION)
             everybody |= {*seen.written, *chain.from_iterable(named)} - {ALL}
-        boxes = inboxes(by_age, everybody, snapshot.beyond)
+        boxes = inboxes(by_age, everybody, snapshot.finished)
         counts = Counter(entry.message.status for entry in live)
-        for status, number in snapshot.beyond.statuses.items() if snapshot.beyond is not None else ():
+        for status, number in snapshot.finished.statuses.items() if snapshot.finished is not None else ():
             counts[status] = max(counts[status], number)
         delivered = deliveries(by_age, now)
         roles = {**team.gone, **team.roles}

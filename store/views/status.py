@@ -260,15 +260,15 @@ def view_of_team(
     back to the beginning.
 
     Args:
-        counted: Count what is over and not read, which costs a look at an index.
+        counted: Count finished messages that were not read, which costs a look at an index.
     """
     known = newest_archived(team, limit=archived)
     rest: tuple[Problem, ...] = (unseen_problem(known),) if thorough and known.more else ()
     if thorough:
         rest += tuple(attachment_problems(team, (*snapshot.messages, *known.messages)))
-    beyond = team.beyond() if counted and snapshot.is_known else None
+    finished = team.count_finished() if counted and snapshot.is_known else None
     problems = tuple(dict.fromkeys((*snapshot.problems, *known.problems, *rest)))
-    seen = replace(snapshot, problems=problems, beyond=beyond)
+    seen = replace(snapshot, problems=problems, finished=finished)
     return view_of(seen, me=me, now=team.clock(), history=known.messages, complete=known.complete)
 
 

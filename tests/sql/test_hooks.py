@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.backends.sql.open import create_database
-from team_console.store.contract.team import Presence, Team, new_name
+from team_console.store.contract.team import Presence, Team, new_presence_name
 from team_console.store.service.waiting import announce_presence, human_present
 
 from tests.equipment.cases import cases
@@ -38,7 +38,7 @@ def seen(postgres: str) -> Any:
 
 
 def test_a_process_is_present_as_long_as_it_beats(server_team: Team, postgres: str) -> None:
-    with another_process(postgres, Presence.ASKER, name := new_name()):
+    with another_process(postgres, Presence.ASKER, name := new_presence_name()):
         (before,) = seen(postgres)
         assert before[:2] == ("asker", name)
         until(lambda: seen(postgres)[0][2] > before[2])
@@ -49,7 +49,7 @@ def test_a_process_is_present_as_long_as_it_beats(server_team: Team, postgres: s
 def test_an_asker_that_was_cut_off_for_a_while_is_not_gone(
     server_team: Team, postgres: str, seconds: int, is_gone: bool
 ) -> None:
-    name = new_name()
+    name = new_presence_name()
     with announce_presence(server_team):
         until(lambda: human_present(server_team))
     row = f"VALUES ('asker', '{name}', clock_timestamp() - interval '{seconds} seconds')"

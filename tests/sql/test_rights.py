@@ -7,7 +7,7 @@ import threading
 import pytest
 from team_console.console.mcp.results import mails_result
 from team_console.store.backends.sql.open import create_database
-from team_console.store.backends.sql.schema import OURS
+from team_console.store.backends.sql.schema import OUR_TABLES
 from team_console.store.model.errors import TeamError
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
@@ -48,7 +48,7 @@ def test_tables_of_two_teams_that_a_search_path_mixes_are_told(postgres: str, op
     doubt = opened(postgres).snapshot().doubt
     assert doubt is not None
     assert f"other.{table} and not public.{table}" in doubt.message
-    for one in (*OURS, "agent_message"):
+    for one in (*OUR_TABLES, "agent_message"):
         execute(postgres, f"CREATE TABLE IF NOT EXISTS other.{one} (LIKE public.{one} INCLUDING ALL)")
     assert opened(postgres).snapshot().doubt is None
 

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.settings import put_back
+from team_console.store.backends.sql.settings import restore_file
 
 
 def test_the_name_of_the_settings_is_made_durable_after_their_text(
@@ -21,5 +21,5 @@ def test_the_name_of_the_settings_is_made_durable_after_their_text(
         sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", noted)
-    assert put_back(path, b"lead: ceo\n", "now") == f"{path.name}.lost-now"
+    assert restore_file(path, b"lead: ceo\n", "now") == f"{path.name}.lost-now"
     assert synced == [(False, b"lead: evil\n"), (True, b"lead: ceo\n")]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Presence, Team, new_name
+from team_console.store.contract.team import Presence, Team, new_presence_name
 from team_console.store.service.waiting import announce_presence, human_present
 
 from tests.equipment.command_line import CommandLine, clean_environment, next_line
@@ -74,7 +74,7 @@ def location(request: pytest.FixtureRequest, team: CommandLine, tmp_path: Path) 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, None])
 def test_presence_ends_with_its_process_however_that_ends(location: str, end: signal.Signals | None) -> None:
     team = open_team(location)
-    with another_process(location, Presence.CONSOLE, new_name()) as process:
+    with another_process(location, Presence.CONSOLE, new_presence_name()) as process:
         assert human_present(team)
         if end is None:
             process.communicate(b"\n")
@@ -86,11 +86,11 @@ def test_presence_ends_with_its_process_however_that_ends(location: str, end: si
 
 
 def test_a_name_is_gone_only_when_that_is_certain(location: str) -> None:
-    team, name = open_team(location), new_name()
+    team, name = open_team(location), new_presence_name()
     with another_process(location, Presence.ASKER, name):
         attendance = team.attendance(Presence.ASKER)
         assert not attendance.is_gone(name)
-        assert attendance.is_gone(new_name())
+        assert attendance.is_gone(new_presence_name())
     assert team.attendance(Presence.ASKER).is_gone(name)
     team.close()
 
@@ -117,7 +117,7 @@ def test_what_keeps_a_console_from_being_seen_is_told(location: str) -> None:
     place = Path(team.places()["presence"])
     shutil.rmtree(place, ignore_errors=True)
     place.write_text("")
-    with team.announce(Presence.CONSOLE, new_name()) as announced:
+    with team.announce(Presence.CONSOLE, new_presence_name()) as announced:
         assert not announced
     found = open_team(location).snapshot().problems
     assert [problem.code for problem in found if "is not seen" in problem.message] == ["UNUSABLE_FILE"]

@@ -14,7 +14,7 @@ from team_console.store.model.errors import Code, TeamError
 
 # Statements as plain SQL texts: names quoted, lists spelt out, parameters as each driver wants them.
 
-_PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|::|:(?P<name>[A-Za-z_]\w*)|%""")
+_SQL_PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|::|:(?P<name>[A-Za-z_]\w*)|%""")
 """What has to be told apart: a text or a quoted name, which hold no parameter; a cast; a parameter; a `%`."""
 
 
@@ -53,7 +53,7 @@ def like_pattern(text: str) -> str:
 @lru_cache(maxsize=256)
 def for_psycopg(statement: str) -> str:
     """Return the statement with its parameters as `%(name)s`, and every other `%` doubled."""
-    return _PARTS.sub(
+    return _SQL_PARTS.sub(
         lambda part: f"%({part['name']})s" if part["name"] else part[0].replace("%", "%%"),
         statement,
     )
@@ -62,8 +62,8 @@ def for_psycopg(statement: str) -> str:
 # A connection to a database: statements in, rows as tuples out; and what tables and columns are there.
 
 Values = Mapping[str, Any]
-_NONE: Values = {}
-_AT_ONCE = 500
+_NO_VALUES: Values = {}
+_VALUES_AT_ONCE = 500
 """Values that one statement looks for."""
 
 
@@ -149,34 +149,35 @@ class Connection(ABC):
         self.driver = driver
         self.file = file
 
-    def rows(self, statement: str, values: Values = _NONE) -> list[tuple[Any, ...]]:
+    def rows(self, statement: str, values: Values = _NO_VALUES) -> list[tuple[Any, ...]]:
         """Return all rows that the statement gives."""
         with closing(self._execute(statement, values)) as cursor:
             return list(cursor.fetchall())
 
     def rows_among(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Return the rows that a statement ending in `IN` gives for these values, asked for some hundred at a time."""
-        parts = [in_list("value", values[start : start + _AT_ONCE]) for start in range(0, len(values), _AT_ONCE)]
+        starts = range(0, len(values), _VALUES_AT_ONCE)
+        parts = [in_list("value", values[start : start + _VALUES_AT_ONCE]) for start in starts]
         return [row for some, bound in parts for row in self.rows(f"{statement} {some}", bound)]
 
-    def chunks(self, size: int, statement: str, values: Values = _NONE) -> Iterator[list[tuple[Any, ...]]]:
+    def chunks(self, size: int, statement: str, values: Values = _NO_VALUES) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows, `size` at a time."""
         with closing(self._execute(statement, values)) as cursor:
             while chunk := cursor.fetchmany(size):
                 yield chunk
 
-    def first(self, statement: str, values: Values = _NONE) -> tuple[Any, ...] | None:
+    def first(self, statement: str, values: Values = _NO_VALUES) -> tuple[Any, ...] | None:
         """Return the first row, None when there is none."""
         with closing(self._execute(statement, values)) as cursor:
             row: tuple[Any, ...] | None = cursor.fetchone()
             return row
 
-    def scalar(self, statement: str, values: Values = _NONE) -> Any:
+    def scalar(self, statement: str, values: Values = _NO_VALUES) -> Any:
         """Return the first value of the first row, None when there is none."""
         row = self.first(statement, values)
         return None if row is None else row[0]
 
-    def change(self, statement: str, values: Values = _NONE) -> None:
+    def change(self, statement: str, values: Values = _NO_VALUES) -> None:
         """Execute a statement that gives no rows, or several without values."""
         self._execute(statement, values).close()
 

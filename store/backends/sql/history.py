@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from team_console.store.backends.sql.connection import Connection, Values, like_pattern
-from team_console.store.backends.sql.rows import dump, object_of, storable
+from team_console.store.backends.sql.rows import dump, json_object_in, storable
 from team_console.store.backends.sql.schema import ARCHIVE, AUDIT
 from team_console.store.backends.trail_reader import KEPT, NOT_BY_DESK, TrailLine, TrailReader
-from team_console.store.contract.team import LineSeal, Page, judged, key_name, seal
+from team_console.store.contract.team import LineSeal, Page, judge_seal, key_name, seal
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -25,10 +25,12 @@ from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.settings.team_config import TeamConfig
 
 PlacesT = TypeVar("PlacesT")
-_STEP = 2000
+_LINES_AT_ONCE = 2000
+"""Lines of the audit trail that are fetched at once."""
 RECORDED = "recorded"
 """Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
-_LAST = 2**63 - 1
+_LARGEST_NUMBER = 2**63 - 1
+"""The largest number that a column holds; SQLite keeps texts behind it."""
 _WORDS = (f'"{RECORDED}"', f'"{CARRIED}"', '"by_desk"', '"request_id"', '"human"', '"grant"', '"settings"', '"members"')
 
 
@@ -55,11 +57,11 @@ def archived_row(agent: str, message: Message, *, n: int) -> FieldDict:
 def archived_messages(connection: Connection, condition: str, values: Values) -> list[Message]:
     """Archived messages that fit, each id once, in the order they were archived."""
     rows = connection.rows(f"SELECT record FROM {ARCHIVE} WHERE {condition} ORDER BY n", values)
-    found = [message for (text,) in rows if (message := archived_message(text)) is not None]
+    found = [message for (text,) in rows if (message := parse_archived(text)) is not None]
     return list(by_id(found).values())
 
 
-def page(connection: Connection, *, agent: str | None, cursor: str | None, limit: int) -> Page:
+def archive_page(connection: Connection, *, agent: str | None, cursor: str | None, limit: int) -> Page:
     """Return a stretch of history, newest first; the cursor is the place of its last message.
 
     Raises:
@@ -90,7 +92,7 @@ def archived_stretch(
         conditions = [f"NOT EXISTS (SELECT 1 FROM {ARCHIVE} AS later WHERE {same} AND later.n > row.n)"]
     if behind is not None:
         conditions.append("(created, n) < (:created, :n)")
-        values["created"], values["n"] = places_in(behind, tuple[str, float | int])
+        values["created"], values["n"] = decode_cursor(behind, tuple[str, float | int])
     wanted = f"""
         SELECT created, n, message_id, record FROM {ARCHIVE} AS row WHERE {" AND ".join(conditions)}
         ORDER BY created DESC, n DESC LIMIT :limit
@@ -99,12 +101,12 @@ def archived_stretch(
     for created, n, message_id, record in connection.rows(wanted, values):
         text = f"archive row {n} is no message"
         damage = Problem("DAMAGED_ARCHIVE", "warning", message_id, text, "Look at the row by hand.")
-        place = json.dumps([as_text(created), n if isinstance(n, int | float) else _LAST])
-        found.append((place, archived_message(record) or damage))
+        place = json.dumps([column_text(created), n if isinstance(n, int | float) else _LARGEST_NUMBER])
+        found.append((place, parse_archived(record) or damage))
     return found
 
 
-def places_in(cursor: str, sort: type[PlacesT]) -> PlacesT:
+def decode_cursor(cursor: str, sort: type[PlacesT]) -> PlacesT:
     """Return the two places that a cursor holds, as a tuple of this type.
 
     Raises:
@@ -117,16 +119,16 @@ def places_in(cursor: str, sort: type[PlacesT]) -> PlacesT:
         raise TeamError(Code.INVALID_FIELD, text, "Begin at the newest page.") from error
 
 
-def archived_message(text: object) -> Message | None:
+def parse_archived(text: object) -> Message | None:
     """Return the archived message that `text` holds, None when it holds none."""
     try:
-        record = object_of(text)
+        record = json_object_in(text)
         return from_record(record) if record else None
     except ValueError:
         return None
 
 
-def as_text(value: object) -> str:
+def column_text(value: object) -> str:
     """Return a value of one of our own columns of text, whatever its type is; empty for none."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
@@ -164,7 +166,7 @@ class AuditRow(NamedTuple):
             return LineSeal.UNKNOWN
         match = _SEAL.search(self.facts)
         without = f"{self.facts[: match.start()]}}}" if match else self.facts
-        return judged(key, self.said(without), match[1] if match else None)
+        return judge_seal(key, self.said(without), match[1] if match else None)
 
 
 _SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
@@ -180,19 +182,19 @@ class TrailTableFollower:
     def __init__(self, *, is_whole: bool) -> None:
         self._reader = TrailReader()
         self._is_whole = is_whole
-        self._begin()
+        self._start_over()
 
-    def _begin(self) -> None:
+    def _start_over(self) -> None:
         self._last = AuditRow(0, "", "", "", "", "")
         self._sealed_from: int | None = None
         self._is_odd = False
 
     def read(self, connection: Connection, key: bytes, *, keeps: int = KEPT) -> TrailReader:
         """Take the lines that were added since, all of them when the trail is another or is shorter than it was."""
-        end = connection.scalar(f"SELECT max(seq) FROM {AUDIT} WHERE seq <= {_LAST}") or 0
+        end = connection.scalar(f"SELECT max(seq) FROM {AUDIT} WHERE seq <= {_LARGEST_NUMBER}") or 0
         if end < self._last.seq or key != self._reader.key or keeps > self._reader.keeps:
             self._reader.restart(key=key, keeps=keeps)
-            self._begin()
+            self._start_over()
         if not self._is_whole and end == self._last.seq:
             return self._reader
         condition = "" if self._is_whole else f" AND {telling_lines(connection)} AND seq <= {end}"
@@ -202,9 +204,9 @@ class TrailTableFollower:
             first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
             self._sealed_from = first if isinstance(first, int) else None
         wanted = f"SELECT {', '.join(AuditRow._fields)} FROM {AUDIT} WHERE seq > :seq{condition} ORDER BY seq"
-        for chunk in connection.chunks(_STEP, wanted, {"seq": self._last.seq}):
+        for chunk in connection.chunks(_LINES_AT_ONCE, wanted, {"seq": self._last.seq}):
             for seq, *texts in chunk:
-                self._take(AuditRow(seq if isinstance(seq, int) else 0, *map(as_text, texts)))
+                self._take(AuditRow(seq if isinstance(seq, int) else 0, *map(column_text, texts)))
         if not self._is_whole:
             self._last = self._last._replace(seq=end)
         return self._reader
@@ -217,7 +219,7 @@ class TrailTableFollower:
         is_after_seal = self._sealed_from is not None and line.seq >= self._sealed_from
         follows = not is_odd and (not self._is_whole or self._is_next(line))
         seal = line.seal(self._reader.key)
-        self._reader.take(_trail_line(line), seal, follows=follows, is_after_seal=is_after_seal)
+        self._reader.take(_make_trail_line(line), seal, follows=follows, is_after_seal=is_after_seal)
         self._last, self._is_odd = (self._last, True) if is_odd else (line, self._is_odd)
 
     def _is_next(self, line: AuditRow) -> bool:
@@ -225,9 +227,9 @@ class TrailTableFollower:
         return line.seq == last.seq + 1 and line.prev == last.hash and line.hash == line.digest()
 
 
-def _trail_line(line: AuditRow) -> TrailLine:
+def _make_trail_line(line: AuditRow) -> TrailLine:
     """Make an audit row a line of the trail, with the requests and answers that its facts carry."""
-    facts = object_of(line.facts)
+    facts = json_object_in(line.facts)
     recorded = facts.get(RECORDED)
     questions: Sequence[object] = ()
     answers: Sequence[object] = ()
@@ -244,7 +246,7 @@ def _trail_line(line: AuditRow) -> TrailLine:
     )
 
 
-def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, FieldDict]]:
+def records_to_write(changes: Changes, config: TeamConfig) -> list[tuple[str, FieldDict]]:
     """Return the lines for the audit trail; the first also says which requests, answers and words of humans on
     requests were added: whoever is handed those asks whether team-console wrote them.
     """

@@ -15,7 +15,7 @@ from team_console.store.backends.sql.window import make_indexes
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
 
-_FORMS = "Give PATH.db, sqlite:///PATH or postgresql://USER@HOST/DATABASE."
+_FORMS_HINT = "Give PATH.db, sqlite:///PATH or postgresql://USER@HOST/DATABASE."
 
 
 def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_now) -> SqlTeam:
@@ -25,7 +25,7 @@ def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_
     Raises:
         TeamError: `TEAM_NOT_FOUND` for a location of another form, a missing file or a missing driver.
     """
-    place = _place(location)
+    place = _file_or_address(location)
     if isinstance(place, Path) and not os.path.isfile(place):
         why = unseen(place)
         hint = (
@@ -34,7 +34,7 @@ def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_
             else f"Make it with: team-console init {shlex.quote(str(place))}"
         )
         raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(place))}{f': {why}' if why else ' is not a file'}", hint)
-    return _open(place, read_only=read_only, clock=clock)
+    return _open_team(place, read_only=read_only, clock=clock)
 
 
 def create_database(location: str, settings: str) -> bool:
@@ -46,10 +46,10 @@ def create_database(location: str, settings: str) -> bool:
     Raises:
         TeamError: What the database says.
     """
-    place = _place(location)
+    place = _file_or_address(location)
     if isinstance(place, Path):
         _make_file(place)
-    team = _open(place, read_only=False, clock=utc_now)
+    team = _open_team(place, read_only=False, clock=utc_now)
     try:
         with team.connect() as connection:
             if find_shape(connection) is None:
@@ -68,7 +68,7 @@ def create_database(location: str, settings: str) -> bool:
         team.close()
 
 
-def _open(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
+def _open_team(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
     """Return the team in a file or at an address; loads the driver of this kind of database and no other.
 
     Raises:
@@ -83,7 +83,7 @@ def _open(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
 
         return PostgresTeam(place, read_only=read_only, clock=clock)
     except ValueError as error:
-        raise TeamError(Code.TEAM_NOT_FOUND, "the location is not an address of a database", _FORMS) from error
+        raise TeamError(Code.TEAM_NOT_FOUND, "the location is not an address of a database", _FORMS_HINT) from error
     except ImportError as error:
         from team_console.store.model.extras import install_line  # 20 ms: what is known of installed packages
 
@@ -93,7 +93,7 @@ def _open(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
         raise TeamError(Code.TEAM_NOT_FOUND, f"teams in {kind} need {error.name or error}", hint) from error
 
 
-def _place(location: str) -> Path | str:
+def _file_or_address(location: str) -> Path | str:
     """Return the file, or the address as libpq knows it. A driver, as in `postgresql+psycopg`, says nothing: we have
     one.
     """
@@ -106,7 +106,7 @@ def _place(location: str) -> Path | str:
         return absolute(path)
     if kind in ("postgresql", "postgres"):
         return f"postgresql://{rest}"
-    raise TeamError(Code.TEAM_NOT_FOUND, f"databases of the kind {kind!r} are not teams", _FORMS)
+    raise TeamError(Code.TEAM_NOT_FOUND, f"databases of the kind {kind!r} are not teams", _FORMS_HINT)
 
 
 def _make_file(path: Path) -> None:

@@ -34,13 +34,21 @@ from team_console.store.backends.sql.connection import (
     sql_name,
 )
 from team_console.store.backends.sql.history import AuditRow
-from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES, OURS, POLICY, Shape, find_shape
+from team_console.store.backends.sql.schema import (
+    AUDIT,
+    MESSAGES,
+    OUR_TABLES,
+    POLICY_HINT,
+    TABLE_CHANGED,
+    Shape,
+    find_shape,
+)
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.backends.sql.window import LARGE, live, over
+from team_console.store.backends.sql.window import LARGE, finished_rows, unfinished_rows
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     SERVER_READ_ONLY,
-    UNKNOWN,
+    UNKNOWN_ATTENDANCE,
     Attendance,
     LockHolder,
     Presence,
@@ -82,14 +90,14 @@ FROM found JOIN pg_type ON pg_type.oid = kind WHERE typtype <> 'd' ORDER BY attn
 """
 """A domain is the type that it was made of: what is written is cast to that, and the domain still has its say."""
 
-_OURS = ", ".join(f"'{name}'" for name in sorted(OURS))
+_OUR_TABLE_NAMES = ", ".join(f"'{name}'" for name in sorted(OUR_TABLES))
 _RELATION = f"""
 SELECT relname::text, relkind::text, (
     SELECT min(source.relname::text) FROM pg_rewrite JOIN pg_depend ON pg_depend.objid = pg_rewrite.oid
     JOIN pg_class AS source ON source.oid = pg_depend.refobjid
     WHERE pg_rewrite.ev_class = pg_class.oid AND source.oid <> pg_class.oid
 ), row_security_active(pg_class.oid) OR EXISTS (
-    SELECT FROM pg_class AS ours WHERE ours.relname IN ({_OURS}) AND ours.relkind = 'r'
+    SELECT FROM pg_class AS ours WHERE ours.relname IN ({_OUR_TABLE_NAMES}) AND ours.relkind = 'r'
     AND pg_table_is_visible(ours.oid) AND row_security_active(ours.oid)
 ), (
     SELECT min(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = pg_class.oid AND relkind = 'r'
@@ -97,7 +105,7 @@ SELECT relname::text, relkind::text, (
     WITH teams AS (
         SELECT one.relname, home.nspname, pg_table_is_visible(one.oid) AS is_used
         FROM pg_class AS one JOIN pg_namespace AS home ON home.oid = one.relnamespace
-        WHERE one.relname IN (pg_class.relname, {_OURS})
+        WHERE one.relname IN (pg_class.relname, {_OUR_TABLE_NAMES})
         AND one.relkind IN ('r', 'p') AND home.nspname = ANY (current_schemas(false))
     )
     SELECT min(used.nspname || '.' || used.relname || ' and not ' || other.nspname || '.' || other.relname)
@@ -109,7 +117,7 @@ WHERE lower(relname::text) = :name AND relkind IN ('r', 'p', 'v', 'm', 'f') AND 
 AND nspname <> 'pg_catalog' AND pg_table_is_visible(pg_class.oid)
 ORDER BY relname::text = :name DESC LIMIT 1
 """
-_PLACE = "(({0}.ctid::text::point)[0]::bigint * 65536 + ({0}.ctid::text::point)[1]::bigint)"
+_ROW_PLACE = "(({0}.ctid::text::point)[0]::bigint * 65536 + ({0}.ctid::text::point)[1]::bigint)"
 """Block and place in it of a row: rows are put behind each other, a changed one behind all."""
 _MEDDLERS = """
 WITH places AS (
@@ -124,7 +132,7 @@ ORDER BY 2
 """
 _EVENTS = {"INSERT": (4, "3"), "UPDATE": (16, "2"), "DELETE": (8, "4")}
 """Event -> its bit in `pg_trigger.tgtype` and its letter in `pg_rewrite.ev_type`."""
-_NOT_THE_ROW = ("08", "0A", "25", "28", "3D", "40", "42", "53", "54", "55", "57", "58", "F0", "XX")
+_NOT_ABOUT_A_ROW = ("08", "0A", "25", "28", "3D", "40", "42", "53", "54", "55", "57", "58", "F0", "XX")
 """How the SQLSTATE of an error begins that says nothing of the row."""
 
 
@@ -176,9 +184,9 @@ class PostgresConnection(Connection):
     def refuses_row(self, error: Exception) -> bool:
         """See `Connection.refuses_row`: whatever is not about the server, the session, or the statement itself."""
         # guard: policy-refuses-the-row
-        if _is_of_policy(error):
+        if _is_policy_refusal(error):
             return True
-        return not str(getattr(error, "sqlstate", None) or "08").startswith(_NOT_THE_ROW)
+        return not str(getattr(error, "sqlstate", None) or "08").startswith(_NOT_ABOUT_A_ROW)
 
     def check_at_once(self) -> None:
         """See `Connection.check_at_once`; Django's foreign keys wait for the commit."""
@@ -193,7 +201,7 @@ class PostgresConnection(Connection):
         found = self.first(_RELATION, {"name": name})
         if found is None:
             return None
-        place = _PLACE.format(sql_name(found[0])) if found[5] else ""
+        place = _ROW_PLACE.format(sql_name(found[0])) if found[5] else ""
         source = None if found[1] in ("r", "p") else found[2] or ""
         return Relation(found[0], source, found[3], found[4], place, found[6] or "")
 
@@ -228,6 +236,7 @@ LATE_SECONDS = 2.0
 GONE_SECONDS = 30.0
 """Age from which it counts as gone: a network or a process that stands still for a while ends no request."""
 _FORGET_SECONDS = 3600
+"""Age from which a row is deleted by whoever comes."""
 _PRESENT = "team_console_presence"
 _CREATE = f"""
 CREATE TABLE IF NOT EXISTS {_PRESENT}
@@ -239,8 +248,8 @@ ON CONFLICT (presence, name) DO UPDATE SET seen_at = excluded.seen_at
 """
 _LEAVE = f"DELETE FROM {_PRESENT} WHERE presence = :presence AND name = :name"
 _SWEEP = f"DELETE FROM {_PRESENT} WHERE seen_at < clock_timestamp() - make_interval(secs => {_FORGET_SECONDS})"
-_THERE = f"SELECT to_regclass('{_PRESENT}')"
-_LOOK = f"""
+_PRESENCE_TABLE = f"SELECT to_regclass('{_PRESENT}')"
+_SELECT_PRESENT = f"""
 SELECT name, seen_at > clock_timestamp() - make_interval(secs => {LATE_SECONDS}) FROM {_PRESENT}
 WHERE presence = :presence AND seen_at > clock_timestamp() - make_interval(secs => {GONE_SECONDS})
 """
@@ -248,26 +257,29 @@ WHERE presence = :presence AND seen_at > clock_timestamp() - make_interval(secs 
 # Notices changes in PostgreSQL: LISTEN for what team-console commits, a glance every second for what others do.
 
 CHANNEL = "team_console"
+"""Where a commit is told of to those who LISTEN."""
 _GLANCE_SECONDS = 1.0
+"""How often a watcher looks whether other programs changed the table."""
 _ANSWER_SECONDS = 5.0
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
+"""How long it waits for the answer; then the server counts as away."""
+_FIRST_RECONNECT_SECONDS, _LONGEST_RECONNECT_SECONDS = 0.25, 5.0
 _FAILURES = (TeamError, OSError)
-_FULL = ("too many clients", "too many connections", "connection slots", "no more connections allowed")
+_FULL_WORDS = ("too many clients", "too many connections", "connection slots", "no more connections allowed")
 """What a server says that has no connection left, or its pooler."""
-_LOST = ("08", "57P01", "57P02", "57P03", "28", "3D", "53300")
+_LOST_STATES = ("08", "57P01", "57P02", "57P03", "28", "3D", "53300")
 
 
-def _glance_at(shape: Shape | None) -> str:
+def _glance_statement(shape: Shape | None) -> str:
     """Return the statement whose answer changes with the table: with any row of a small one, with a live row of a large
-    one and with the newest that is over. An index finds those, so that rows that are over cost no watcher anything.
+    one and with the newest finished one. An index finds those, so that finished rows cost no watcher anything.
     """
     every = "count(*), max(xmin::text::bigint), sum(xmin::text::bigint)"
     whole = f"SELECT ROW({every})::text FROM {MESSAGES}"
     # guard: over-rows-cost-no-watcher
     if shape is not None:
         has_age = "created_at" in shape.types
-        newest = f"(SELECT max(created_at) FROM {MESSAGES} WHERE {over(shape)})" if has_age else "NULL"
-        in_part = f"SELECT ROW({every}, {newest})::text FROM {MESSAGES} WHERE {live(shape)}"
+        newest = f"(SELECT max(created_at) FROM {MESSAGES} WHERE {finished_rows(shape)})" if has_age else "NULL"
+        in_part = f"SELECT ROW({every}, {newest})::text FROM {MESSAGES} WHERE {unfinished_rows(shape)}"
         return f"SELECT CASE WHEN EXISTS (SELECT FROM {MESSAGES} OFFSET {LARGE}) THEN ({in_part}) ELSE ({whole}) END"
     return whole
 
@@ -279,7 +291,7 @@ _CONNECT = {
 """A cut connection is noticed within ten seconds, whatever the system's own defaults are."""
 _PLAIN_DATES = "SET LOCAL datestyle = ISO"
 """Whatever the database's own setting is: moments are read as texts."""
-_WHO = "SELECT pg_backend_pid()"
+_SELECT_PID = "SELECT pg_backend_pid()"
 """Another process answers than the one that was connected to where a pooler stands between: each transaction may have
 another session then, in which nothing is left, neither a prepared statement nor a setting."""
 _HOLDER = f"""
@@ -289,22 +301,22 @@ WHERE l.relation = to_regclass('{MESSAGES}') AND l.granted AND l.pid <> pg_backe
   AND l.mode IN ('ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
 ORDER BY a.xact_start LIMIT 1
 """
-_READ_ONLY, _LOCKED = "25006", "55P03"
+_READ_ONLY, _LOCK_TIMEOUT = "25006", "55P03"
 _REFUSALS = {
-    _LOCKED: (Code.STORE_LOCKED, "Try again."),
+    _LOCK_TIMEOUT: (Code.STORE_LOCKED, "Try again."),
     _READ_ONLY: (Code.READ_ONLY, "Reading works. Write once the server takes writes again."),
     "42501": (Code.READ_ONLY, "Ask for the rights to write; reading works without."),
-    **dict.fromkeys(CHANGED, (Code.STORE_UNREADABLE, "The tables are not what they were when they were opened.")),
+    **dict.fromkeys(TABLE_CHANGED, (Code.STORE_UNREADABLE, "The tables are not what they were when they were opened.")),
     "53100": (Code.STORE_FAILED, "Free some space on the server and try again; nothing was changed."),
     "40P01": (Code.STORE_FAILED, "Another program waited for this one; try again."),
 }
 
 
-_LEFT_ALONE: list[PostgresConnection] = []
+_OF_PARENT_PROCESS: list[PostgresConnection] = []
 """Connections of the process that this one was forked from. They are its own: closed here, they would end there."""
-_PAUSE = 0.1
+_OUTCOME_PAUSE_SECONDS = 0.1
 """Seconds from one try to ask the server for a lost commit to the next."""
-_NAMED = 5
+_MOST_NAMED = 5
 
 
 class PostgresTeam(SqlTeam):
@@ -319,12 +331,12 @@ class PostgresTeam(SqlTeam):
         except psycopg.Error:  # whose words may hold a password
             raise ValueError("no address of a database") from None
         # A function, since nobody shows what one holds: the password belongs in no traceback.
-        self._conninfo: Callable[..., str] = lambda **own: make_conninfo("", **{**_CONNECT, **own, **options})
+        self._connection_string: Callable[..., str] = lambda **own: make_conninfo("", **{**_CONNECT, **own, **options})
         location = redact(address)
         inbox_folder = state_folder() / "inbox" / f"{zlib.crc32(location.encode()):08x}"
         super().__init__(location, None, inbox_folder, read_only=read_only, clock=clock)
         self._passwords = passwords_in(address)
-        self._kept: list[PostgresConnection] = []
+        self._kept_connections: list[PostgresConnection] = []
         self._is_closed = False
         self._pid = os.getpid()
 
@@ -333,28 +345,28 @@ class PostgresTeam(SqlTeam):
         ours.
         """
         if self._pid != os.getpid():
-            _LEFT_ALONE.extend(self._kept)
+            _OF_PARENT_PROCESS.extend(self._kept_connections)
             # guard: connection-per-process
-            self._kept, self._pid = [], os.getpid()
+            self._kept_connections, self._pid = [], os.getpid()
         with suppress(IndexError):
-            while connection := self._kept.pop():
+            while connection := self._kept_connections.pop():
                 # guard: dead-connection-replaced
                 if connection.answers():
                     return connection
                 connection.close()
         # Whatever the database is in, it converts, or says that it cannot.
-        conninfo = self._conninfo(application_name="team-console")
+        conninfo = self._connection_string(application_name="team-console")
         connection = PostgresConnection(psycopg.connect(conninfo, autocommit=True, client_encoding="UTF8"))
         try:
             self._set_up(connection.driver)
         except psycopg.Error:
             connection.close()
             raise
-        connection.home = self._kept
+        connection.home = self._kept_connections
         return connection
 
     def _set_up(self, driver: psycopg.Connection) -> None:
-        if driver.execute(_WHO).fetchone() != (driver.info.backend_pid,):
+        if driver.execute(_SELECT_PID).fetchone() != (driver.info.backend_pid,):
             # guard: nothing-left-with-a-pooled-session
             driver.prepare_threshold = None
         elif self.read_only:
@@ -366,8 +378,8 @@ class PostgresTeam(SqlTeam):
 
     def give_back(self, connection: PostgresConnection) -> None:
         """Keep one for the next who asks: to connect costs more than most transactions."""
-        if connection.home is self._kept and not self._kept and connection.is_idle:
-            self._kept.append(connection)
+        if connection.home is self._kept_connections and not self._kept_connections and connection.is_idle:
+            self._kept_connections.append(connection)
         else:
             connection.close()
         # Looked at once it is kept: who closes meanwhile, in another thread, finds either it or what it left.
@@ -378,9 +390,9 @@ class PostgresTeam(SqlTeam):
     def close(self) -> None:
         """Close the one that is kept, and keep none any more."""
         self._is_closed = True
-        while self._kept and self._pid == os.getpid():
+        while self._kept_connections and self._pid == os.getpid():
             with suppress(IndexError):
-                self._kept.pop().close()
+                self._kept_connections.pop().close()
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
@@ -392,7 +404,7 @@ class PostgresTeam(SqlTeam):
                 yield connection
             except (psycopg.Error, TeamError) as error:
                 state = getattr(error, "sqlstate", None) or getattr(error.__cause__, "sqlstate", None)
-                if state in (_READ_ONLY, *CHANGED):
+                if state in (_READ_ONLY, *TABLE_CHANGED):
                     # guard: outlived-session-closed
                     connection.close()
                 raise
@@ -419,10 +431,10 @@ class PostgresTeam(SqlTeam):
         try:
             yield
         except psycopg.Error as error:
-            if error.sqlstate != _LOCKED:
+            if error.sqlstate != _LOCK_TIMEOUT:
                 raise
             self.roll_back(connection)
-            raise locked_error(self.location, self._holding(connection), wait) from error
+            raise locked_error(self.location, self._find_holder(connection), wait) from error
 
     def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
         """One round trip: the transaction, how long to wait, whatever the role's own limit of a statement is, who we
@@ -449,22 +461,22 @@ class PostgresTeam(SqlTeam):
         except psycopg.Error as error:
             if connection.is_idle:  # the server lives and said no
                 raise
-            if not self._is_done(line, ids, time.monotonic() + wait, error):
+            if not self._was_committed(line, ids, time.monotonic() + wait, error):
                 text = f"{self.location}: the connection was lost before the commit; nothing was changed"
                 raise TeamError(Code.STORE_FAILED, text, "Try again.") from error
 
-    def _is_done(self, line: AuditRow | None, ids: Iterable[str], end: float, error: Exception) -> bool:
+    def _was_committed(self, line: AuditRow | None, ids: Iterable[str], end: float, error: Exception) -> bool:
         while line is not None:
             try:
                 return self._is_on_record(line)
             except TeamError:
                 if time.monotonic() >= end:
                     break
-                time.sleep(_PAUSE)
+                time.sleep(_OUTCOME_PAUSE_SECONDS)
         text = f"{self.location}: the connection was lost during the commit; whether it was done is not known"
         hint, facts = "Look at the team, or repeat with the same id.", dict[str, Any]({OUTCOME_UNKNOWN: True})
         if named := list(ids):
-            text = f"{text}; it was to write {first_of(named, _NAMED)}"
+            text = f"{text}; it was to write {first_of(named, _MOST_NAMED)}"
             hint = f"Look for it once the server is back: team-console show {named[0]}"
             facts["ids"] = named
         raise TeamError(Code.STORE_FAILED, text, hint, **facts) from error
@@ -487,41 +499,41 @@ class PostgresTeam(SqlTeam):
         """From the server's list of locks."""
         try:
             with self.connect() as connection:
-                return self._holding(connection)
+                return self._find_holder(connection)
         except TeamError:
             return None
 
     def translate(self, error: Exception) -> TeamError:
         """By SQLSTATE; without one the server was not reached."""
         state = getattr(error, "sqlstate", None)
-        words = self._told(error)
+        words = self._words_of(error)
         if is_lost(state):
             full = "It has as many connections as it takes (max_connections). End some, or try again."
             away = "Nothing is lost on the server. Check the network, and that it runs; then try again."
             # Who is refused while connecting gets no SQLSTATE, only words.
-            hint = full if state == "53300" or any(part in words for part in _FULL) else away
+            hint = full if state == "53300" or any(part in words for part in _FULL_WORDS) else away
             return TeamError(Code.STORE_UNREADABLE, f"{self.location}: {words}", hint)
         code, hint = _REFUSALS.get(str(state), (Code.STORE_FAILED, "Nothing was changed."))
-        if _is_of_policy(error):
-            code, hint = Code.NOT_PERMITTED, POLICY
+        if _is_policy_refusal(error):
+            code, hint = Code.NOT_PERMITTED, POLICY_HINT
         facts = {SERVER_READ_ONLY: True} if state == _READ_ONLY and not self.read_only else {}
         return TeamError(code, f"{self.location}: {words}", hint, **facts)
 
     async def watch(self) -> AsyncIterator[WatchHint]:
         """Notifications over a connection of its own; a lost server is said, with the reason, and asked again."""
-        pause = _FIRST_PAUSE
+        pause = _FIRST_RECONNECT_SECONDS
         while True:
             try:
-                async for hint in _listen(self._conninfo(application_name="team-console watch"), self._shape):
-                    pause = _FIRST_PAUSE
+                async for hint in _listen(self._connection_string(application_name="team-console watch"), self._shape):
+                    pause = _FIRST_RECONNECT_SECONDS
                     yield hint
             except (psycopg.Error, OSError) as error:
                 state = getattr(error, "sqlstate", None)
                 what = "no connection to the server" if is_lost(state) else "the server refuses"
-                what = "another program keeps the table locked" if state == _LOCKED else what
-                yield WatchHint(WatchState.STALLED, f"{what}: {self._told(error)}")
+                what = "another program keeps the table locked" if state == _LOCK_TIMEOUT else what
+                yield WatchHint(WatchState.STALLED, f"{what}: {self._words_of(error)}")
                 await asyncio.sleep(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                pause = min(pause * 2, _LONGEST_RECONNECT_SECONDS)
 
     def _shape(self) -> Shape | None:
         """Return the table as it is now; None where there is none that can be read."""
@@ -536,7 +548,7 @@ class PostgresTeam(SqlTeam):
         """A row with a heartbeat. A console does not wait for the server, so it counts as announced before it is."""
         row = {"presence": str(presence), "name": name}
         waits = presence is not Presence.CONSOLE
-        if self.read_only or (waits and not self._arrive(row)):
+        if self.read_only or (waits and not self._write_first_row(row)):
             yield False
             return
         over = threading.Event()
@@ -554,11 +566,11 @@ class PostgresTeam(SqlTeam):
         """Return whose row was renewed a moment ago; unknown while the server cannot be asked."""
         try:
             with self.connect() as connection:
-                if connection.scalar(_THERE) is None:
+                if connection.scalar(_PRESENCE_TABLE) is None:
                     return Attendance()
-                rows = connection.rows(_LOOK, {"presence": str(presence)})
+                rows = connection.rows(_SELECT_PRESENT, {"presence": str(presence)})
         except _FAILURES:
-            return UNKNOWN
+            return UNKNOWN_ATTENDANCE
         known = [(name, is_fresh) for name, is_fresh in rows if is_presence_name(name)]
         # guard: stale-presence-row
         return Attendance(
@@ -566,11 +578,11 @@ class PostgresTeam(SqlTeam):
             doubtful=frozenset(name for name, is_fresh in known if not is_fresh),
         )
 
-    def _arrive(self, row: dict[str, str]) -> bool:
+    def _write_first_row(self, row: dict[str, str]) -> bool:
         """Make the table where there is none, forget who left long ago, and write the first row."""
         try:
             with self.connect() as connection:
-                if connection.scalar(_THERE) is None:
+                if connection.scalar(_PRESENCE_TABLE) is None:
                     connection.change(_CREATE)
                 connection.change(_SWEEP)
                 connection.change(_BEAT, row)
@@ -580,17 +592,17 @@ class PostgresTeam(SqlTeam):
 
     def _beat(self, row: dict[str, str], over: threading.Event, fresh: bool) -> None:
         """Renew the row until it is over; a server that is away is asked again at the next beat."""
-        while fresh and not self._arrive(row) and not over.wait(BEAT_SECONDS):
+        while fresh and not self._write_first_row(row) and not over.wait(BEAT_SECONDS):
             pass
         while not over.wait(BEAT_SECONDS):
             with suppress(*_FAILURES), self.connect() as connection:
                 connection.change(_BEAT, row)
 
-    def _told(self, error: Exception) -> str:
+    def _words_of(self, error: Exception) -> str:
         """Return the words of the driver on one line, without a password."""
         return cover(" ".join(str(error).split()), self._passwords) or type(error).__name__
 
-    def _holding(self, connection: Connection) -> LockHolder | None:
+    def _find_holder(self, connection: Connection) -> LockHolder | None:
         found = connection.first(_HOLDER)
         if found is None:
             return None
@@ -604,7 +616,7 @@ def _milliseconds(wait: float) -> int:
     return max(1, int(wait * 1000))
 
 
-def _is_of_policy(error: Exception) -> bool:
+def _is_policy_refusal(error: Exception) -> bool:
     """Return whether row security refused the row: by its SQLSTATE alone it could be the want of a right, too."""
     # Diagnostics hold no code of their own for it, and the words are those of the server's language.
     return isinstance(error, psycopg.Error) and error.diag.source_function == "ExecWithCheckOptions"
@@ -618,7 +630,7 @@ async def _listen(conninfo: str, look: Callable[[], Shape | None]) -> AsyncItera
     async with asyncio.timeout(2 * _ANSWER_SECONDS):
         connection = await AsyncConnection.connect(conninfo, autocommit=True)
     try:
-        asked = await connection.execute(f"{_WHO}, pg_is_in_recovery()")
+        asked = await connection.execute(f"{_SELECT_PID}, pg_is_in_recovery()")
         pid, is_replica = await asked.fetchone() or (0, False)
         if pid != connection.info.backend_pid:
             connection.prepare_threshold = None
@@ -627,14 +639,14 @@ async def _listen(conninfo: str, look: Callable[[], Shape | None]) -> AsyncItera
             # guard: no-listening-where-nobody-notifies
             if not is_replica:
                 await connection.execute(f"LISTEN {CHANNEL}")
-        glance = _glance_at(await asyncio.to_thread(look))
-        seen = await _answer(connection, glance)
+        glance = _glance_statement(await asyncio.to_thread(look))
+        seen = await _ask_server(connection, glance)
         yield WatchHint(WatchState.LIVE)
         while True:
             notified = False
             async for _ in connection.notifies(timeout=_GLANCE_SECONDS, stop_after=1):
                 notified = True
-            now = await _answer(connection, glance)
+            now = await _ask_server(connection, glance)
             if notified or now != seen:
                 yield WatchHint(WatchState.LIVE)
             seen = now
@@ -642,7 +654,7 @@ async def _listen(conninfo: str, look: Callable[[], Shape | None]) -> AsyncItera
         await connection.close()
 
 
-async def _answer(connection: AsyncConnection[Any], glance: str) -> object:
+async def _ask_server(connection: AsyncConnection[Any], glance: str) -> object:
     """Also tells whether the server still answers: a connection cut without a word looks like silence."""
     asking = asyncio.ensure_future(connection.execute(glance))
     answered, _ = await asyncio.wait({asking}, timeout=_ANSWER_SECONDS)
@@ -658,4 +670,4 @@ def is_lost(state: str | None) -> bool:
     """Return whether an error with this SQLSTATE says that the server is not there for us; without one nobody
     answered.
     """
-    return state is None or state.startswith(_LOST)
+    return state is None or state.startswith(_LOST_STATES)

@@ -12,14 +12,16 @@ from msgspec.structs import replace
 from team_console.store.backends.sql.connection import Connection
 from team_console.store.backends.sql.rows import ROW_REFUSED, Row, RowEntry, read_row
 from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, Shape
-from team_console.store.backends.sql.window import LARGE, is_large, window
+from team_console.store.backends.sql.window import LARGE, is_large, read_window
 from team_console.store.contract.team import Progress
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.safe import first_of
 
 _CHUNK = 1000
-_NAMED = 5
+"""Rows that are fetched at once."""
+_MOST_NAMED = 5
+"""Messages that one problem names."""
 
 
 class RowsState(Struct, frozen=True):
@@ -39,7 +41,7 @@ class RowsState(Struct, frozen=True):
     number: int = 0
 
 
-def in_order(entries: Iterable[RowEntry]) -> list[Message]:
+def messages_in_order(entries: Iterable[RowEntry]) -> list[Message]:
     """Return every message, rows of other programs merged between ours by age, those of one moment as they came."""
     ours: list[tuple[int, Message]] = []
     others: list[tuple[str, int, Message]] = []
@@ -47,18 +49,18 @@ def in_order(entries: Iterable[RowEntry]) -> list[Message]:
         if entry.message is not None and entry.arrival is not None:
             ours.append((entry.arrival, entry.message))
         elif entry.message is not None:
-            others.append((_age(entry.message), entry.row.place or 0, entry.message))
+            others.append((_created_text(entry.message), entry.row.place or 0, entry.message))
     ours.sort(key=lambda entry: entry[0])
     # guard: rows-of-one-moment-as-they-came
     others.sort(key=lambda entry: entry[:2])
     merged = [message for _, message in ours]
     if others:
         # Of ours and theirs with one moment ours comes first; ours keep their order, whatever their clocks said.
-        merged = list(merge(merged, [message for _, _, message in others], key=_age))
+        merged = list(merge(merged, [message for _, _, message in others], key=_created_text))
     return merged
 
 
-def _gathered(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+def _merge_refusals(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Return the problems, of rows that the table refuses for one reason one for all."""
     found: list[Problem] = []
     refused: dict[str, list[Problem]] = {}
@@ -68,13 +70,13 @@ def _gathered(problems: Iterable[Problem]) -> tuple[Problem, ...]:
         else:
             found.append(problem)
     for why, alike in refused.items():
-        names = first_of([problem.place for problem in alike], _NAMED)
+        names = first_of([problem.place for problem in alike], _MOST_NAMED)
         text = why if len(alike) == 1 else f"{names}: {why}"
         found.append(replace(alike[0], message=text))
     return tuple(found)
 
 
-def _age(message: Message) -> str:
+def _created_text(message: Message) -> str:
     return message.order_by()[1]
 
 
@@ -91,7 +93,7 @@ class RowReader:
         self.is_whole = is_whole
         self.guard = threading.RLock()
         self._state = RowsState()
-        self._known: dict[str, RowEntry] = {}
+        self._remembered: dict[str, RowEntry] = {}
         self.reworded: set[str] = set()
         self.missing: frozenset[str] = frozenset()
 
@@ -105,21 +107,21 @@ class RowReader:
         """
         with self.guard:
             before, entries = self._state.entries, dict[str, RowEntry]()
-            for number, row in enumerate(_fetched(connection, shape, progress, whole=self.is_whole), start=1):
+            for number, row in enumerate(_fetch_rows(connection, shape, progress, whole=self.is_whole), start=1):
                 key = row[0] if isinstance(row[0], str) and row[0] else f"\0{number}"
                 if key in entries:
                     continue
                 entries[key] = self._entry(row, key, f"{MESSAGES} row {number}")
             if before.keys() != entries.keys() or any(before[key] is not entry for key, entry in entries.items()):
-                messages = in_order(entries.values())
+                messages = messages_in_order(entries.values())
                 self._state = RowsState(
                     entries,
                     tuple(messages),
-                    _gathered(problem for entry in entries.values() for problem in entry.problems),
-                    max(map(_age, messages), default="") or self._state.newest,
+                    _merge_refusals(problem for entry in entries.values() for problem in entry.problems),
+                    max(map(_created_text, messages), default="") or self._state.newest,
                     self._state.number + 1,
                 )
-            self._known = dict(entries)
+            self._remembered = dict(entries)
             gone = {key for key in before.keys() - entries.keys() if not key.startswith("\0")}
             if gone:  # of a large table only a part is read, which moves on
                 stored = connection.rows_among(f"SELECT {shape.id} FROM {MESSAGES} WHERE {shape.id} IN", sorted(gone))
@@ -130,16 +132,16 @@ class RowReader:
             self.missing = (self.missing | gone) - entries.keys()
             return self._state
 
-    def alone(self, rows: Iterable[Any]) -> list[RowEntry]:
+    def read_rows(self, rows: Iterable[Any]) -> list[RowEntry]:
         """Single rows, understood, or remembered when they are as they were."""
         with self.guard:
             entries = [self._entry(row, row[0], MESSAGES) for row in rows]
-            self._known.update({entry.row.message_id: entry for entry in entries if entry.message is not None})
+            self._remembered.update({entry.row.message_id: entry for entry in entries if entry.message is not None})
             return entries
 
     def _entry(self, columns: Sequence[Any], key: str, place: str) -> RowEntry:
         """Return the row understood, or remembered when it is as it was."""
-        known = self._known.get(key)
+        known = self._remembered.get(key)
         if known is not None and known.row == columns:
             return known
         entry = read_row(Row(*columns), place=place)
@@ -147,8 +149,8 @@ class RowReader:
         return entry
 
 
-def _fetched(connection: Connection, shape: Shape, progress: Progress | None, *, whole: bool) -> Iterator[Any]:
-    """Yield the rows, with the notes beside them; of a large table those of its `window`."""
+def _fetch_rows(connection: Connection, shape: Shape, progress: Progress | None, *, whole: bool) -> Iterator[Any]:
+    """Yield the rows, with the notes beside them; of a large table those of its `read_window`."""
     in_part = not whole and is_large(connection)
     if in_part:
         total = LARGE
@@ -157,7 +159,7 @@ def _fetched(connection: Connection, shape: Shape, progress: Progress | None, *,
     else:
         total = 0
     read = 0
-    for chunk in window(connection, shape) if in_part else connection.chunks(_CHUNK, shape.rows()):
+    for chunk in read_window(connection, shape) if in_part else connection.chunks(_CHUNK, shape.select_rows()):
         yield from chunk
         read += len(chunk)
         if progress is not None and not progress(read, total):

@@ -16,11 +16,13 @@ from team_console.store.model.message import FieldDict, Fields, Message, Status
 from team_console.store.model.safe import first_of
 from team_console.store.model.schedule import ON_ITS_WAY
 
-_NO_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
-_COMING = ON_ITS_WAY | {str(Status.CLAIMED), str(Status.DELIVERED)}
+_DELETE_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
+_STILL_COMING = ON_ITS_WAY | {str(Status.CLAIMED), str(Status.DELIVERED)}
 """Statuses of a message that its reader can still get."""
-_LONGEST = 400
-_NAMED = 5
+_LONGEST_REFUSAL = 400
+"""Characters of a refusal of the database that are kept."""
+_MOST_NAMED = 5
+"""Triggers and rules that an error names."""
 
 
 class RowWriter:
@@ -45,12 +47,12 @@ class RowWriter:
             TeamError: `STORE_FAILED` for a row that is not there afterwards.
             Exception: What the driver says; new rows are written all or none.
         """
-        made = [new_row(message, arrival=number(), fitted=self.shape.fitted) for message in messages]
+        made = [new_row(message, arrival=number(), fit=self.shape.fit) for message in messages]
         if made:
-            rows = [{**columns, **self.shape.fills()} for columns, _ in made]
-            count = self.connection.change_all(self.shape.insertion(made[0][0]), rows)
+            rows = [{**columns, **self.shape.fill_values()} for columns, _ in made]
+            count = self.connection.change_all(self.shape.insert_statement(made[0][0]), rows)
             notes = [{"message_id": columns["message_id"], "note": note} for columns, note in made]
-            self.connection.change_all(_NO_NOTE, notes)  # of a row that another program took away
+            self.connection.change_all(_DELETE_NOTE, notes)  # of a row that another program took away
             self.connection.change_all(insert(NOTES, notes[0]), notes)
             self._refuse_meddled({message.message_id: message.status for message in messages}, count)
 
@@ -66,12 +68,12 @@ class RowWriter:
         meddlers = self.connection.meddlers(MESSAGES, "INSERT")
         if count == len(statuses) and not meddlers:
             return
-        found = self.connection.rows_among(f"{self.shape.rows(self.shape.id)} IN", list(statuses))
+        found = self.connection.rows_among(f"{self.shape.select_rows(self.shape.id)} IN", list(statuses))
         entries = {row[0]: read_row(Row(*row), place=MESSAGES) for row in found}
         for message_id, status in statuses.items():
-            done = _meddling(entries.get(message_id), status)
+            done = _meddled_words(entries.get(message_id), status)
             if done:
-                by = first_of([one.words for one in meddlers], _NAMED) if meddlers else "another program"
+                by = first_of([one.words for one in meddlers], _MOST_NAMED) if meddlers else "another program"
                 text = f"{MESSAGES} did not keep {message_id}: {by} {done}; nothing was changed"
                 hint = "Let the owner of the table mend that, then send it again."
                 raise TeamError(Code.STORE_FAILED, text, hint)
@@ -82,16 +84,16 @@ class RowWriter:
         Raises:
             RefusedRowsError: A row ended the transaction.
         """
-        groups: dict[tuple[str, ...], list[_Written]] = {}
+        groups: dict[tuple[str, ...], list[_RowChange]] = {}
         if changes:
             self.connection.check_at_once()
         for entry, new in changes:
-            written = self._fitted(entry, new)
+            written = self._change_of(entry, new)
             groups.setdefault(tuple(written.columns), []).append(written)
         for group in groups.values():
             taken = group if self._write(group) is None else self._one_by_one(group)
             for written in taken:
-                self._note(written.entry, written.new.message_id, written.note)
+                self._write_note(written.entry, written.new.message_id, written.note)
 
     def remove(self, entries: Sequence[RowEntry]) -> None:
         """Delete rows with their notes.
@@ -99,10 +101,10 @@ class RowWriter:
         Raises:
             RefusedRowsError: A row ended the transaction.
         """
-        self._find_referred([_id_of(entry) for entry in entries])
+        self._refuse_referred([_id_of(entry) for entry in entries])
         wanted = [entry for entry in entries if _id_of(entry) not in self.refused]
-        rows = [_row_of(entry) for entry in wanted]
-        statement = self.shape.removal()
+        rows = [_row_parameters(entry) for entry in wanted]
+        statement = self.shape.delete_statement()
         self.connection.check_at_once()
         if rows and self._try(statement, rows) is not None:
             for row in rows:
@@ -110,20 +112,21 @@ class RowWriter:
                     self.refused[row["old_id"]] = refusal.why
         for entry in wanted:
             if _id_of(entry) not in self.refused:
-                self._note(entry, _id_of(entry), None)
+                self._write_note(entry, _id_of(entry), None)
 
-    def _fitted(self, entry: RowEntry, new: Message) -> _Written:
-        columns, note = changed_row(entry, new, fitted=self.shape.fitted)
-        return _Written(entry, new, {name: value for name, value in columns.items() if name in self.shape.types}, note)
+    def _change_of(self, entry: RowEntry, new: Message) -> _RowChange:
+        columns, note = changed_row(entry, new, fit=self.shape.fit)
+        known = {name: value for name, value in columns.items() if name in self.shape.types}
+        return _RowChange(entry, new, known, note)
 
-    def _one_by_one(self, group: Sequence[_Written]) -> list[_Written]:
+    def _one_by_one(self, group: Sequence[_RowChange]) -> list[_RowChange]:
         """Return those of the changes that the table took, as it took them."""
         done = []
         for wanted in group:
-            written = self._fitted(wanted.entry, wanted.new)  # what the table takes may have been learnt since
+            written = self._change_of(wanted.entry, wanted.new)  # what the table takes may have been learnt since
             refusal = self._write([written])
             if refusal is not None and not refusal.is_silent:
-                stand_in = self._stand_in(written)
+                stand_in = self._write_stand_in(written)
                 written, refusal = (stand_in, None) if stand_in is not None else (written, refusal)
             # guard: refused-row-told
             if refusal is not None:
@@ -132,14 +135,14 @@ class RowWriter:
                 done.append(written)
         return done
 
-    def _stand_in(self, wanted: _Written) -> _Written | None:
+    def _write_stand_in(self, wanted: _RowChange) -> _RowChange | None:
         """Write what stands for a status that the table does not take; None where it does not take that, either."""
         status = wanted.new.status
         if status not in STAND_INS or not self.shape.takes(status):
             return None
         before = self.shape
         self.shape = replace(before, refused={*before.refused, status})
-        written = self._fitted(wanted.entry, wanted.new)
+        written = self._change_of(wanted.entry, wanted.new)
         # guard: stand-in-status
         if self._write([written]) is not None:
             self.shape = before
@@ -147,13 +150,13 @@ class RowWriter:
         self.learned.add(status)
         return written
 
-    def _write(self, group: Sequence[_Written]) -> _Refusal | None:
+    def _write(self, group: Sequence[_RowChange]) -> _Refusal | None:
         """Change rows in the same columns, all or none; returns as `_try`."""
         names = group[0].columns
         if not names:
             return None
-        rows = [{**written.columns, **_row_of(written.entry)} for written in group]
-        return self._try(self.shape.change(names), rows, looks=any(name in LOOKED_AT for name in names))
+        rows = [{**written.columns, **_row_parameters(written.entry)} for written in group]
+        return self._try(self.shape.update_statement(names), rows, looks=any(name in LOOKED_AT for name in names))
 
     def _try(self, statement: str, rows: Sequence[Fields], *, looks: bool = False) -> _Refusal | None:
         """Execute it for each row, all or none; returns why the table does not take it, None when it did.
@@ -165,17 +168,17 @@ class RowWriter:
             with self.connection.savepoint():
                 count = self.connection.change_all(statement, rows)
                 self.connection.check_references(MESSAGES, rows)
-                found = self._found(rows) if looks else []
+                found = self._read_back(rows) if looks else []
                 # guard: swallowed-write-noticed
                 if count != len(rows) or any(starmap(_is_as_before, found)):
-                    raise _UndoneError
+                    raise _SwallowedError
                 # guard: turned-status-noticed
                 if any(name == "status" and stands_for(value, row.get(name)) for row, name, value in found):
-                    raise _TurnedError
-        except _TurnedError:
-            return _Refusal(self._swallowed(statement, rows))
-        except _UndoneError:
-            return _Refusal(self._swallowed(statement, rows), is_silent=True)
+                    raise _TurnedStatusError
+        except _TurnedStatusError:
+            return _Refusal(self._why_swallowed(statement, rows))
+        except _SwallowedError:
+            return _Refusal(self._why_swallowed(statement, rows), is_silent=True)
         except TransactionLostError as error:
             ids = [str(row["old_id"]) for row in rows]
             words = self._refusal_words(error)
@@ -187,17 +190,17 @@ class RowWriter:
             return _Refusal(self._refusal_words(error))
         return None
 
-    def _found(self, rows: Sequence[Fields]) -> list[tuple[Fields, str, Any]]:
+    def _read_back(self, rows: Sequence[Fields]) -> list[tuple[Fields, str, Any]]:
         """Return what the rows say now: what was to be written, the name of a column, and its value."""
         wanted = {row.get("message_id", row["old_id"]): row for row in rows}
-        said = self.connection.rows_among(self.shape.looked_at(), list(wanted))
+        said = self.connection.rows_among(self.shape.select_looked_at(), list(wanted))
         return [
             (wanted.get(message_id, {}), name, value)
             for message_id, *values in said
             for name, value in zip(LOOKED_AT, values, strict=True)
         ]
 
-    def _swallowed(self, statement: str, rows: Sequence[Fields]) -> str:
+    def _why_swallowed(self, statement: str, rows: Sequence[Fields]) -> str:
         meddlers = self.connection.meddlers(MESSAGES, statement.partition(" ")[0])
         if not meddlers:
             text = f"another program took {'it' if len(rows) == 1 else 'one of them'} away at the same moment"
@@ -207,7 +210,7 @@ class RowWriter:
         drop = f"DROP {first.kind.upper()} {sql_name(first.name)}{where};"
         return f"a {first.kind} swallows the change ({names}). Mend it, or: {drop}"
 
-    def _find_referred(self, ids: Sequence[str]) -> None:
+    def _refuse_referred(self, ids: Sequence[str]) -> None:
         """Find the rows that another table refers to, where the database may say so only at the commit."""
         for table, column in self.connection.references(MESSAGES):
             text = f"CAST({sql_name(column)} AS TEXT)"
@@ -217,21 +220,21 @@ class RowWriter:
                 # guard: referred-row-stays
                 self.refused[message_id] = f"a row of {table} refers to it in {column}; delete that row first"
 
-    def _note(self, entry: RowEntry, message_id: str, note: str | None) -> None:
+    def _write_note(self, entry: RowEntry, message_id: str, note: str | None) -> None:
         known = entry.row.note
         if note == known and message_id == entry.row.message_id:
             return
         if known is not None:
-            self.connection.change(_NO_NOTE, {"message_id": entry.row.message_id})
+            self.connection.change(_DELETE_NOTE, {"message_id": entry.row.message_id})
         if note is not None:
             row = {"message_id": message_id, "note": note}
             self.connection.change(insert(NOTES, row), row)
 
     def _refusal_words(self, error: Exception) -> str:
-        return f"{MESSAGES} refuses it: {' '.join(str(error).split()):.{_LONGEST}}"
+        return f"{MESSAGES} refuses it: {' '.join(str(error).split()):.{_LONGEST_REFUSAL}}"
 
 
-class _Written(NamedTuple):
+class _RowChange(NamedTuple):
     """A row, what it is to be, and the columns and the note that make it so in this table."""
 
     entry: RowEntry
@@ -247,11 +250,11 @@ class _Refusal(NamedTuple):
     is_silent: bool = False
 
 
-class _UndoneError(Exception):
+class _SwallowedError(Exception):
     """What the database did without an error is undone again."""
 
 
-class _TurnedError(Exception):
+class _TurnedStatusError(Exception):
     """What was written says something else already; it is undone again."""
 
 
@@ -260,7 +263,7 @@ def _is_as_before(row: Fields, name: str, found: Any) -> bool:
     return name in row and found == row[f"old_{name}"] != row[name]
 
 
-def _meddling(entry: RowEntry | None, status: str) -> str:
+def _meddled_words(entry: RowEntry | None, status: str) -> str:
     """Return what became of a new row other than what was written; empty for nothing.
 
     A database that delivers new rows by itself may say so.
@@ -269,7 +272,7 @@ def _meddling(entry: RowEntry | None, status: str) -> str:
     if entry is None:
         return "took it away"
     # guard: message-kept-from-its-reader-not-sent
-    if entry.message is not None and entry.message.status not in (status, *_COMING):
+    if entry.message is not None and entry.message.status not in (status, *_STILL_COMING):
         return f"changed its status to {entry.message.status}"
     # guard: meddled-message-not-sent
     return f"changed its {entry.changed or 'columns'}" if entry.changed or entry.message is None else ""
@@ -279,7 +282,7 @@ def _id_of(entry: RowEntry) -> str:
     return str(entry.row.message_id)
 
 
-def _row_of(entry: RowEntry) -> Mapping[str, Any]:
-    """Return the parameters that tell which row `Shape.change` and `Shape.removal` mean, and what it said."""
+def _row_parameters(entry: RowEntry) -> Mapping[str, Any]:
+    """Return the parameters that say which row a statement of `Shape` changes or deletes, and what the row said."""
     said = {f"old_{name}": getattr(entry.row, name) for name in LOOKED_AT}
     return {"old_id": entry.row.message_id, **said}

@@ -61,8 +61,8 @@ _UNKNOWN_STATUS = "unknown"
 _STATUSES = frozenset(str(status) for status in Status)
 
 
-Fitted = Callable[[Fields], FieldDict]
-"""Values by column -> those that the table holds then (`Shape.fitted`)."""
+FitColumns = Callable[[Fields], FieldDict]
+"""Values by column -> those that the table holds then (`Shape.fit`)."""
 
 
 class Row(NamedTuple):
@@ -121,8 +121,8 @@ def read_row(row: Row, *, place: str) -> RowEntry:
         hint = "Give it another message_id; until then nobody can receive or change it."
         return RowEntry(row, problems=(Problem(_DAMAGED, "error", place, what, hint),))
     payload, trouble = _parse_json(row.payload)
-    is_old = _has_own_note(payload)
-    note = payload[NOTE_KEY] if is_old else object_of(row.note)
+    is_old = _has_note_of_050(payload)
+    note = payload[NOTE_KEY] if is_old else json_object_in(row.note)
     try:
         record = _record_of(row, payload, note)
         _check_times(record)
@@ -179,17 +179,17 @@ def columns_of(message: Message) -> FieldDict:
     }
 
 
-def new_row(message: Message, *, arrival: int, fitted: Fitted = dict) -> tuple[FieldDict, str]:
-    """Return all column values of a row of ours, and the note beside it; `fitted` gives what the table takes."""
-    columns = fitted({**columns_of(message), "payload": payload_text(message)})
-    return columns, _own_note(message, columns, arrival, _parts_now(message))
+def new_row(message: Message, *, arrival: int, fit: FitColumns = dict) -> tuple[FieldDict, str]:
+    """Return all column values of a row of ours, and the note beside it; `fit` gives what the table takes."""
+    columns = fit({**columns_of(message), "payload": payload_text(message)})
+    return columns, _note_of_our_row(message, columns, arrival, _parts_now(message))
 
 
-def changed_row(old: RowEntry, new: Message, *, fitted: Fitted) -> tuple[FieldDict, str | None]:
+def changed_row(old: RowEntry, new: Message, *, fit: FitColumns) -> tuple[FieldDict, str | None]:
     """Return the column values that turn the row of `old` into `new`, and the note beside it (None: none).
 
     Args:
-        fitted: Gives what the table takes.
+        fit: Gives what the table takes.
 
     Raises:
         LookupError: `old` is no message.
@@ -197,7 +197,7 @@ def changed_row(old: RowEntry, new: Message, *, fitted: Fitted) -> tuple[FieldDi
     if old.message is None:
         raise LookupError(old.row.message_id)
     before, wanted = columns_of(old.message), columns_of(new)
-    columns = fitted(wanted)
+    columns = fit(wanted)
     # What the column cannot hold at all leaves it as it is, and stands in the note.
     changed = {
         name: columns[name]
@@ -205,15 +205,15 @@ def changed_row(old: RowEntry, new: Message, *, fitted: Fitted) -> tuple[FieldDi
         if before[name] != value and (columns[name] is not None or value is None)
     }
     if old.arrival is not None or old.is_old:
-        columns["payload"] = fitted({"payload": payload_text(new)})["payload"]
+        columns["payload"] = fit({"payload": payload_text(new)})["payload"]
         if columns["payload"] != old.row.payload:
             changed["payload"] = columns["payload"]
         parts = zip(_parts_recorded(old.note), _parts_now(old.message), _parts_now(new), strict=False)
         # guard: row-words-kept
         words = [before if now == then else then for before, now, then in parts]
-        return changed, _own_note(new, columns, old.arrival, words)
+        return changed, _note_of_our_row(new, columns, old.arrival, words)
     kept = Row(*old.row)._replace(**changed, note=None)
-    note = _difference(new.record, _from_columns(kept, _parse_json(old.row.payload)[0], foreign=True))
+    note = _note_between(new.record, _record_of_columns(kept, _parse_json(old.row.payload)[0], foreign=True))
     return changed, dump(note) if note else None
 
 
@@ -230,13 +230,13 @@ def payload_text(message: Message) -> str | None:
     return None if payload is None or _may_seem_old(payload) else dump(payload)
 
 
-def _own_note(message: Message, columns: Fields, arrival: int | None, words: Sequence[str]) -> str:
+def _note_of_our_row(message: Message, columns: Fields, arrival: int | None, words: Sequence[str]) -> str:
     """Return the note of a row of ours: what its columns do not give back, its arrival, and its parts as written."""
     payload = None if columns["payload"] is None else message.record.get("payload", {})
-    base = _from_columns(Row(**columns), payload, foreign=True)
+    base = _record_of_columns(Row(**columns), payload, foreign=True)
     # One mark for both: 0.5.0 takes every other key for one of the record, and it would be part of its digest.
     arrived = [arrival, list(words)] if words else arrival
-    return dump({_ARRIVAL: arrived, **_difference(message.record, base)})
+    return dump({_ARRIVAL: arrived, **_note_between(message.record, base)})
 
 
 def _parts_now(message: Message) -> list[str]:
@@ -262,7 +262,7 @@ def recorded_arrival(note: Fields) -> int | None:
     return None
 
 
-def _has_own_note(payload: Any) -> bool:
+def _has_note_of_050(payload: Any) -> bool:
     """Return whether 0.5.0 wrote the payload: its note always has the order of arrival; without, it is a user's key."""
     note = payload.get(NOTE_KEY) if isinstance(payload, dict) else None
     # guard: envelope-of-a-user
@@ -276,7 +276,7 @@ def _may_seem_old(payload: Any) -> bool:
 
 def _record_of(row: Row, payload: Any, note: Fields) -> FieldDict:
     """Return the record of the row; where the note contradicts what the columns name, another program changed them."""
-    base = _from_columns(row, payload, foreign=not _has_own_note(payload))
+    base = _record_of_columns(row, payload, foreign=not _has_note_of_050(payload))
     if not note:
         return base
     record = _with_note(base, note, row)
@@ -314,19 +314,19 @@ def _with_note(base: Fields, note: Fields, row: Row) -> FieldDict:
     record = without(base, items_in(note, _ABSENT))
     record.update(without(note, _MARKS))
     record.update(mapping_in(note, _MORE))
-    if "attempts" in note and row.retry_count is not None and row.retry_count not in _retries(record):
+    if "attempts" in note and row.retry_count is not None and row.retry_count not in _possible_retries(record):
         del record["attempts"]
         record["retry_count"] = row.retry_count
     return record
 
 
-def _retries(record: Fields) -> tuple[int, ...]:
+def _possible_retries(record: Fields) -> tuple[int, ...]:
     """Return the values the column may hold for these attempts, unless another router counted on."""
     message = from_record(record)
     return retries_of(message), attempts_of(message)
 
 
-def _from_columns(row: Row, payload: Any, *, foreign: bool) -> FieldDict:
+def _record_of_columns(row: Row, payload: Any, *, foreign: bool) -> FieldDict:
     """Return the record that the columns alone give."""
     record: FieldDict = {
         "message_id": row.message_id,
@@ -354,7 +354,7 @@ def _from_columns(row: Row, payload: Any, *, foreign: bool) -> FieldDict:
     return record
 
 
-def _difference(record: Fields, base: Fields) -> FieldDict:
+def _note_between(record: Fields, base: Fields) -> FieldDict:
     """Return the note that makes `record` of `base`, which the columns give."""
     beyond = {key: value for key, value in record.items() if key not in base or not _is_same_json(base[key], value)}
     more = {key: beyond.pop(key) for key in _MARKS if key in beyond}
@@ -399,7 +399,7 @@ def json_value_of(text: Any) -> Any:
     return _parse_json(text)[0]
 
 
-def object_of(text: Any) -> FieldDict:
+def json_object_in(text: Any) -> FieldDict:
     """Return the JSON object in `text`, an empty one where there is none."""
     found, _ = _parse_json(text)
     return found if isinstance(found, dict) else {}

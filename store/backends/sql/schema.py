@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.backends.sql.connection import Column, Connection, Relation, Values, in_list, insert, sql_name
-from team_console.store.backends.sql.rows import COLUMNS, STAND_INS, object_of, recorded_arrival
+from team_console.store.backends.sql.rows import COLUMNS, STAND_INS, json_object_in, recorded_arrival
 from team_console.store.contract.team import ROWS_HIDDEN
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -50,7 +50,7 @@ SETTINGS = "team_console_config"
 VERSION_KEY = "version"
 VERSION = 1
 
-OURS = {
+OUR_TABLES = {
     STATE: """
         id INTEGER NOT NULL PRIMARY KEY, arrivals BIGINT NOT NULL, audit_seq BIGINT NOT NULL,
         audit_hash TEXT NOT NULL, changed_at TEXT NOT NULL
@@ -83,13 +83,13 @@ _INDEXES = {
     },
 }
 """Name of a table -> name of an index -> its columns."""
-CHANGED = ("42P01", "42703", "0A000")
+TABLE_CHANGED = ("42P01", "42703", "0A000")
 """SQLSTATE of a table or a column that is not there any more, and of a prepared statement that gave other types."""
 NO_RIGHT = "42501"
 """SQLSTATE of a refusal for want of a right."""
-HIDDEN = "this role may not read tables of team-console: settings, archives and the audit trail cannot be seen"
-POLICY = "Let its owner change the policy, or run: ALTER ROLE ... BYPASSRLS;"
-GRANT = f"Let its owner run: GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(OURS)} TO the role;"
+HIDDEN_WORDS = "this role may not read tables of team-console: settings, archives and the audit trail cannot be seen"
+POLICY_HINT = "Let its owner change the policy, or run: ALTER ROLE ... BYPASSRLS;"
+GRANT_HINT = f"Let its owner run: GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(OUR_TABLES)} TO the role;"
 
 
 class Numbers(Struct, frozen=True):
@@ -110,7 +110,7 @@ class Numbers(Struct, frozen=True):
     is_behind: bool = False
 
 
-def numbers(connection: Connection) -> Numbers | None:
+def read_numbers(connection: Connection) -> Numbers | None:
     """Return the numbers of the last write; None where somebody took them away or put something else in their place.
 
     Where they were put back, as with the copy of one table, those that the tables have are returned: to count on from
@@ -127,7 +127,7 @@ def numbers(connection: Connection) -> Numbers | None:
     # guard: numbers-put-back-noticed
     if not is_longer and arrivals == written.arrivals:
         return written
-    noted = (recorded_arrival(object_of(note)) for (note,) in connection.rows(f"SELECT note FROM {NOTES}"))
+    noted = (recorded_arrival(json_object_in(note)) for (note,) in connection.rows(f"SELECT note FROM {NOTES}"))
     arrivals = max([arrivals, *(number for number in noted if number is not None)])
     seq, prev = last if last is not None and is_longer else (written.seq, written.prev)
     return Numbers(arrivals, seq, prev, written.changed_at, is_behind=True)
@@ -152,8 +152,8 @@ NUMBERS_LOST = Problem(
 
 def create_ours(connection: Connection) -> None:
     """Make our own tables; what is there stays as it is."""
-    there = connection.tables(OURS)
-    for table, columns in OURS.items():
+    there = connection.tables(OUR_TABLES)
+    for table, columns in OUR_TABLES.items():
         if table not in there:  # IF NOT EXISTS asks for the right to make tables even where there is one
             connection.change(f"CREATE TABLE {table} ({columns.format(blob=connection.blob)})")
             for index, indexed in _INDEXES.get(table, {}).items():
@@ -181,24 +181,24 @@ def check_version(text: str | None) -> None:
 # `agent_message` as it is found: other programs may have made it with more or fewer columns, and of other types.
 
 _REQUIRED = ("message_id", "sender", "recipient", "status")
-_NUMBERS = ("retry_count", "max_retries")
-_MOMENTS = ("created_at", "delivered_at")
+_NUMBER_COLUMNS = ("retry_count", "max_retries")
+_TIME_COLUMNS = ("created_at", "delivered_at")
 LOOKED_AT = ("recipient", "status")
 """Columns that decide who gets a row: whether a change of them was kept is looked at."""
-_UNIQUE = {
+_MAKE_UNIQUE = {
     True: f"ALTER TABLE {MESSAGES} ADD PRIMARY KEY (message_id);",
     False: f"CREATE UNIQUE INDEX {MESSAGES}_message_id ON {MESSAGES} (message_id);",
 }
 """What makes ids unique, in PostgreSQL and in SQLite, which adds no key to a table that is there."""
-_EMPTY: tuple[tuple[str, Any], ...] = (
+_EMPTY_VALUES: tuple[tuple[str, Any], ...] = (
     *(("[]", "{}"), ("interval", "0"), ("bool", False), ("json", "{}")),
     ("uuid", "00000000-0000-0000-0000-000000000000"),
     *((word, 0) for word in ("int", "num", "dec", "real", "doub", "float", "serial")),
     *((word, "1970-01-01T00:00:00Z") for word in ("time", "date")),
 )
 """What a required column of such a type holds where there is nothing to say; of any other type an empty text."""
-_DIGITS = re.compile(r"timestamp\((\d)\)")
-_COUNTING = ("int", "real", "doub", "float", "numeric(", "decimal")
+_TIMESTAMP_DIGITS = re.compile(r"timestamp\((\d)\)")
+_NUMBER_TYPES = ("int", "real", "doub", "float", "numeric(", "decimal")
 """Parts of the names of types that hold numbers and no time; SQLite's NUMERIC holds both."""
 
 
@@ -212,23 +212,23 @@ _ROWS_HIDDEN = Problem(
 )
 
 
-def _held(moment: datetime, kind: str) -> datetime:
+def _cut_to_column(moment: datetime, kind: str) -> datetime:
     """Return what a column of this type holds of a moment: a day, or as many digits of a second as it has.
 
     PostgreSQL would round it, and nobody could tell then what was written from what was changed.
     """
     if kind == "date":
         return moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    digits = _DIGITS.match(kind)
+    digits = _TIMESTAMP_DIGITS.match(kind)
     step = 1 if digits is None else 10 ** (6 - int(digits[1]))
     return moment.replace(microsecond=moment.microsecond // step * step)
 
 
-def _empty(kind: str) -> Any:
-    return next((value for word, value in _EMPTY if word in kind.lower()), "")
+def _empty_value(kind: str) -> Any:
+    return next((value for word, value in _EMPTY_VALUES if word in kind.lower()), "")
 
 
-def _is_group(column: str) -> str:
+def _group_condition(column: str) -> str:
     return f"replace({column}, ',', '') <> {column}"
 
 
@@ -265,7 +265,7 @@ class Shape(Struct, frozen=True):
     refused: AbstractSet[str] = frozenset()
     hides_rows: bool = False
     mixed: str = ""
-    is_group: str = _is_group("recipient")
+    is_group: str = _group_condition("recipient")
     payload: str = ""
     place: str = ""
 
@@ -289,13 +289,13 @@ class Shape(Struct, frozen=True):
         is_text = any(word in self.types[name].lower() for word in ("char", "clob", "text"))
         return column if is_text else f"CAST({column} AS TEXT)"
 
-    def fitted(self, values: Fields) -> FieldDict:
+    def fit(self, values: Fields) -> FieldDict:
         """Return what the table will hold of the `values` by column: those that it takes, in place of those it does
         not; None where it holds nothing. What is lost that way belongs into the note.
         """
-        return {name: self._fitted(name, value, values.get("created_at")) for name, value in values.items()}
+        return {name: self._fit_value(name, value, values.get("created_at")) for name, value in values.items()}
 
-    def _fitted(self, name: str, value: Any, created: Any) -> Any:
+    def _fit_value(self, name: str, value: Any, created: Any) -> Any:
         if name not in self.types:
             return None
         if name in self.numeric_moments:
@@ -306,10 +306,10 @@ class Shape(Struct, frozen=True):
         if name == "status" and not self.takes(value):
             return STAND_INS.get(value, value)
         # guard: time-as-the-column-holds-it
-        if name in _MOMENTS and (moment := from_text(str(value or ""))) is not None:
-            return to_text(_held(moment, self.types[name]))
+        if name in _TIME_COLUMNS and (moment := from_text(str(value or ""))) is not None:
+            return to_text(_cut_to_column(moment, self.types[name]))
         if value is None and name in self.required:
-            return created if name in _MOMENTS and created is not None else _empty(self.types[name])
+            return created if name in _TIME_COLUMNS and created is not None else _empty_value(self.types[name])
         return value
 
     def can_hold(self, status: str) -> bool:
@@ -359,34 +359,34 @@ class Shape(Struct, frozen=True):
         hint = f"Where they are seconds, let its owner run: {steps}"
         return (Problem("NUMERIC_TIMES", "warning", MESSAGES, text, hint),)
 
-    def insertion(self, columns: Iterable[str]) -> str:
+    def insert_statement(self, columns: Iterable[str]) -> str:
         """Return the statement that adds a row with values for `columns`; those that are not there are left out."""
         names = [name for name in columns if name in self.types]
         more = [f"fill_{number}" for number in range(len(self.filled))]
         into = ", ".join([*names, *map(sql_name, self.filled)])
-        values = ", ".join([*map(self._bound, names), *(f":{name}" for name in more)])
+        values = ", ".join([*map(self._parameter, names), *(f":{name}" for name in more)])
         return f"INSERT INTO {MESSAGES} ({into}) VALUES ({values})"
 
-    def fills(self) -> Values:
-        """Return the values of `insertion` for columns we do not know."""
+    def fill_values(self) -> Values:
+        """Return the values of `insert_statement` for columns we do not know."""
         return {f"fill_{number}": value for number, value in enumerate(self.filled.values())}
 
-    def change(self, columns: Iterable[str]) -> str:
+    def update_statement(self, columns: Iterable[str]) -> str:
         """Return the statement that changes `columns` of the row with `old_id`."""
-        values = ", ".join(f"{name} = {self._bound(name)}" for name in columns)
+        values = ", ".join(f"{name} = {self._parameter(name)}" for name in columns)
         return f"UPDATE {MESSAGES} SET {values} WHERE {self.id} = :old_id"
 
-    def looked_at(self) -> str:
+    def select_looked_at(self) -> str:
         """Return the select of id and `LOOKED_AT` of the rows with the ids that follow."""
-        return f"SELECT {', '.join([self.id, *map(self._read, LOOKED_AT)])} FROM {MESSAGES} WHERE {self.id} IN"
+        return f"SELECT {', '.join([self.id, *map(self._selected, LOOKED_AT)])} FROM {MESSAGES} WHERE {self.id} IN"
 
-    def removal(self) -> str:
+    def delete_statement(self) -> str:
         """Return the statement that deletes that row."""
         return f"DELETE FROM {MESSAGES} WHERE {self.id} = :old_id"
 
-    def rows(self, condition: str = "") -> str:
+    def select_rows(self, condition: str = "") -> str:
         """Return the select of all columns of `Row`, in no order."""
-        parts = [self._read(name) for name in COLUMNS]
+        parts = [self._selected(name) for name in COLUMNS]
         where = f" WHERE {condition}" if condition else ""
         place = self.place or "NULL"
         if not self.has_ours:
@@ -394,7 +394,7 @@ class Shape(Struct, frozen=True):
         joined = f"{MESSAGES} LEFT JOIN {NOTES} ON {NOTES}.message_id = {self.id}"
         return f"SELECT {', '.join(parts)}, {NOTES}.note, {place} FROM {joined}{where}"
 
-    def other_columns(self) -> str:
+    def select_other_columns(self) -> str:
         """Return the select of the id and the columns we do not know, as texts where that is needed, of ids that
         follow.
         """
@@ -402,8 +402,8 @@ class Shape(Struct, frozen=True):
         values = [f"CAST({name} AS TEXT)" for name in names] if self.is_strict else names
         return f"SELECT {', '.join([self.id, *values])} FROM {MESSAGES} WHERE {self.id} IN"
 
-    def _bound(self, name: str) -> str:
-        if not self.is_strict or name in _NUMBERS:
+    def _parameter(self, name: str) -> str:
+        if not self.is_strict or name in _NUMBER_COLUMNS:
             return f":{name}"
         if self.has_bytes(name):
             return f"convert_to(:{name}, 'UTF8')"
@@ -414,11 +414,11 @@ class Shape(Struct, frozen=True):
             kind = "text"  # a cast to a type with a length cuts what is longer, without a word
         return f"CAST({value} AS {kind})"
 
-    def _read(self, name: str) -> str:
+    def _selected(self, name: str) -> str:
         if name not in self.types:
             return "NULL"
         value = self.id if name == "message_id" else f"{MESSAGES}.{name}"
-        if not self.is_strict or name in _NUMBERS or self.has_bytes(name):
+        if not self.is_strict or name in _NUMBER_COLUMNS or self.has_bytes(name):
             return value
         if self._is_local_time(name):
             zone = f"to_char({value} AT TIME ZONE current_setting('TimeZone'), 'OF')"
@@ -449,8 +449,8 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
     relation = connection.relation(MESSAGES)
     if relation is None:
         return None
-    _refuse_other(connection, relation)
-    tables = connection.tables(OURS)
+    _refuse_other_relation(connection, relation)
+    tables = connection.tables(OUR_TABLES)
     found = {column.name: column for column in connection.columns(relation.name)}
     columns = {
         name.lower() if not connection.is_strict and name.lower() in COLUMNS else name: found[name] for name in found
@@ -470,10 +470,10 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
         raise TeamError(
             Code.STORE_UNREADABLE,
             f"table {MESSAGES} lets several rows have one message_id, so that none of them can be told from the others",
-            f"Give rows that share one ids of their own, then run: {_UNIQUE[connection.is_strict]}",
+            f"Give rows that share one ids of their own, then run: {_MAKE_UNIQUE[connection.is_strict]}",
         )
-    is_complete = tables.keys() >= OURS.keys()
-    hidden = not all(may_be_read for name, may_be_read in tables.items() if name in OURS)
+    is_complete = tables.keys() >= OUR_TABLES.keys()
+    hidden = not all(may_be_read for name, may_be_read in tables.items() if name in OUR_TABLES)
     others = [column for name, column in columns.items() if name not in COLUMNS]
     payload = columns.get("payload")
     return Shape(
@@ -483,18 +483,18 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
         is_strict=connection.is_strict,
         hidden=hidden,
         required=frozenset(name for name in COLUMNS if name in columns and columns[name].is_required),
-        filled={one.name: _filling(one) for one in others if one.is_required and not one.is_filled},
+        filled={one.name: _fill_value(one) for one in others if one.is_required and not one.is_filled},
         numeric_moments=frozenset(
             name
-            for name in _MOMENTS
-            if name in columns and any(word in columns[name].type.lower() for word in _COUNTING)
+            for name in _TIME_COLUMNS
+            if name in columns and any(word in columns[name].type.lower() for word in _NUMBER_TYPES)
         ),
         words=columns["status"].words,
         refused=refused,
         hides_rows=relation.hides_rows,
         mixed=relation.mixed,
-        is_group=_is_group(_sought("recipient", columns["recipient"])),
-        payload="" if payload is None else _sought(_payload_text(payload), payload),
+        is_group=_group_condition(_searchable("recipient", columns["recipient"])),
+        payload="" if payload is None else _searchable(_payload_text(payload), payload),
         place=relation.place,
     )
 
@@ -504,18 +504,18 @@ def _payload_text(column: Column) -> str:
     return f"encode({name}, 'escape')" if column.type == "bytea" else f"CAST({name} AS TEXT)"
 
 
-def _sought(text: str, column: Column) -> str:
+def _searchable(text: str, column: Column) -> str:
     """Return a column, or a text made of it, as one in which words can be looked for."""
     # guard: nothing-looked-for-without-case
     return f'{text} COLLATE "C"' if column.ignores_case else text
 
 
-def _filling(column: Column) -> Any:
+def _fill_value(column: Column) -> Any:
     """Return what a new row has in a required column of another program that gets no value by itself."""
-    return sorted(column.words)[0] if column.words else _empty(column.type)
+    return sorted(column.words)[0] if column.words else _empty_value(column.type)
 
 
-def _refuse_other(connection: Connection, relation: Relation) -> None:
+def _refuse_other_relation(connection: Connection, relation: Relation) -> None:
     """Refuse a view, and in a database that tells capitals apart another spelling.
 
     Raises:
@@ -556,7 +556,7 @@ def find_inbox(connection: Connection, agent: str) -> str | None:
     """
     for word in dict.fromkeys((word_for(agent, ()), *spellings(agent))):
         name = f"{word}_inbox"
-        columns = {column.name for column in connection.columns(name)} if name.lower() not in OURS else set()
+        columns = {column.name for column in connection.columns(name)} if name.lower() not in OUR_TABLES else set()
         if {"message_id", "payload"} <= columns:
             return sql_name(name)
     return None

@@ -11,17 +11,19 @@ from pathlib import Path
 from team_console.store.backends.locked_files import sync_folder
 from team_console.store.backends.sql.connection import Connection, insert, like_pattern
 from team_console.store.backends.sql.history import telling_lines
-from team_console.store.backends.sql.rows import object_of
+from team_console.store.backends.sql.rows import json_object_in
 from team_console.store.backends.sql.schema import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.in_force import Names, recorded_text, text_digest
 from team_console.store.settings.settings_file import owners_of, parse_settings, settings_bytes, stamp, with_trust
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
-KEY = "settings"
-IN_FORCE = "settings_in_force"
+SETTINGS_KEY = "settings"
+"""Key of the text of the settings in the table of settings."""
+IN_FORCE_KEY = "settings_in_force"
 """Key of the words `LINE SHA256 PLACE`: the audit line with the text, its digest, and where the text was."""
 TABLE, FILE = "table", "file"
+"""Where the settings are: in our table, or in a file beside the database."""
 
 
 def file_beside(root: Path | None) -> Path | None:
@@ -48,10 +50,10 @@ class SettingsRows:
 
     def __init__(self, connection: Connection, shape: Shape, root: Path | None, location: str) -> None:
         self._connection, self._has_ours, self._root, self._location = connection, shape.has_ours, root, location
-        self._stored = _stored(connection) if shape.has_ours else {}
-        self._line, self._digest, self.was_in = _pointer(self._stored.get(IN_FORCE, ""))
+        self._rows = _read_stored_rows(connection) if shape.has_ours else {}
+        self._line, self._digest, self.was_in = _parse_pointer(self._rows.get(IN_FORCE_KEY, ""))
         self.file = file_beside(root)
-        if KEY in self._stored or self.file is None:
+        if SETTINGS_KEY in self._rows or self.file is None:
             self.place = TABLE
         else:
             self.place = FILE if self.file.exists() else self.was_in or TABLE
@@ -65,12 +67,12 @@ class SettingsRows:
 
     def mark(self, key: Path | None) -> object:
         """See `StoredSettings.mark`."""
-        return mark_beside(self._root, key), self._stored.get(KEY), self._stored.get(IN_FORCE)
+        return mark_beside(self._root, key), self._rows.get(SETTINGS_KEY), self._rows.get(IN_FORCE_KEY)
 
     def text(self) -> bytes | None:
         """See `StoredSettings.text`."""
-        if KEY in self._stored:
-            return self._stored[KEY].encode()
+        if SETTINGS_KEY in self._rows:
+            return self._rows[SETTINGS_KEY].encode()
         return None if self.file is None else settings_bytes(self.file)
 
     def understand(self, text: bytes, *, on_record: bool = False) -> TeamConfig:
@@ -90,7 +92,7 @@ class SettingsRows:
         values = {"line": self._line, "pattern": like_pattern('"settings":{"sha256"')}
         for condition in ("seq = :line", f"{telling_lines(self._connection)} AND facts LIKE :pattern ESCAPE '/'"):
             wanted = f"SELECT facts FROM {AUDIT} WHERE {condition} ORDER BY seq DESC LIMIT 1"
-            kept = object_of(self._connection.scalar(wanted, values)).get("settings")
+            kept = json_object_in(self._connection.scalar(wanted, values)).get("settings")
             if isinstance(kept, dict) and kept and self._digest in ("", kept.get("sha256")):
                 return recorded_text(kept)
         return None
@@ -102,20 +104,20 @@ def stored_settings(connection: Connection) -> str | None:
     Raises:
         TeamError: `STORE_UNREADABLE` when a later team-console made our tables.
     """
-    return _stored(connection).get(KEY)
+    return _read_stored_rows(connection).get(SETTINGS_KEY)
 
 
 def write_settings(connection: Connection, text: str) -> None:
     """Put the text of a `messenger-config.yaml` into the table."""
-    _write(connection, KEY, text)
+    _write_row(connection, SETTINGS_KEY, text)
 
 
 def write_pointer(connection: Connection, line: int, text: bytes, place: str) -> None:
     """Remember which audit line holds the text of the settings in force."""
-    _write(connection, IN_FORCE, f"{line} {text_digest(text)} {place}")
+    _write_row(connection, IN_FORCE_KEY, f"{line} {text_digest(text)} {place}")
 
 
-def put_back(path: Path, text: bytes, stamp: str) -> str:
+def restore_file(path: Path, text: bytes, stamp: str) -> str:
     """Write `text` as the file beside the database; returns the name under which the old one is kept, "" for none.
 
     Raises:
@@ -139,20 +141,22 @@ def put_back(path: Path, text: bytes, stamp: str) -> str:
     return aside.name if kept else ""
 
 
-def _stored(connection: Connection) -> dict[str, str]:
-    rows = connection.rows_among(f"SELECT key, value FROM {SETTINGS} WHERE key IN", (KEY, VERSION_KEY, IN_FORCE))
+def _read_stored_rows(connection: Connection) -> dict[str, str]:
+    rows = connection.rows_among(
+        f"SELECT key, value FROM {SETTINGS} WHERE key IN", (SETTINGS_KEY, VERSION_KEY, IN_FORCE_KEY)
+    )
     stored = {key: str(value) for key, value in rows}
     check_version(stored.get(VERSION_KEY))
     return stored
 
 
-def _write(connection: Connection, key: str, value: str) -> None:
+def _write_row(connection: Connection, key: str, value: str) -> None:
     row = {"key": key, "value": value}
     connection.change(f"DELETE FROM {SETTINGS} WHERE key = :key", row)
     connection.change(insert(SETTINGS, row), row)
 
 
-def _pointer(words: str) -> tuple[int, str, str]:
+def _parse_pointer(words: str) -> tuple[int, str, str]:
     """Audit line, digest and place; 0 and empty words when the pointer is none of ours."""
     match words.split():
         case [line, recorded, (("table" | "file") as place)] if line.isascii() and line.isdigit():

@@ -29,9 +29,9 @@ from team_console.store.backends.sql.connection import Column, Connection, Meddl
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
+    NO_LOCKS_HINT,
     OUTCOME_UNKNOWN,
     ROWS_HIDDEN,
-    WITHOUT_LOCKS,
     LockHolder,
     WatchHint,
     WatchState,
@@ -56,13 +56,13 @@ SQLite finds a table whatever the case of its name is; but `bob_inbox` is not th
 _RELATION = """
 SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') AND lower(name) = :name
 """
-_NUMBERED = """
+_HAS_ROWID = """
 SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :table
 AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(:table) WHERE lower(name) = 'rowid')
 """
-_BEHIND = re.compile(r'\bFROM\s+"?(?P<name>\w+)', re.IGNORECASE)
-_RESOLVES = re.compile(r"\bON\s+CONFLICT\b", re.IGNORECASE)
-_RESOLVES_IN_TRIGGER = re.compile(r"\bOR\s+(?:IGNORE|REPLACE|FAIL)\b|\bON\s+CONFLICT\b", re.IGNORECASE)
+_TABLE_OF_VIEW = re.compile(r'\bFROM\s+"?(?P<name>\w+)', re.IGNORECASE)
+_ON_CONFLICT = re.compile(r"\bON\s+CONFLICT\b", re.IGNORECASE)
+_CONFLICT_WORDS = re.compile(r"\bOR\s+(?:IGNORE|REPLACE|FAIL)\b|\bON\s+CONFLICT\b", re.IGNORECASE)
 _REFERENCES = """
 SELECT child.name, key."from" FROM sqlite_master AS child, pragma_foreign_key_list(child.name) AS key
 WHERE child.type = 'table' AND lower(key."table") = :table AND key.on_delete IN ('NO ACTION', 'RESTRICT')
@@ -78,16 +78,16 @@ class SqliteConnection(Connection):
     """See `Connection`. The driver understands `:name` by itself.
 
     Attributes:
-        is_kept: Whether it looks with a lock of `_LOOKERS`.
-        why_it_looks: Why it can only look although its team may be written; None where that is not so.
+        has_read_lock: Whether it looks with a lock of `_READ_LOCKS`.
+        refused_write: Why it can only look although its team may be written; None where that is not so.
     """
 
     error = sqlite3.Error
     is_strict = False
     blob = "BLOB"
-    is_kept = False
-    why_it_looks: sqlite3.Error | None = None
-    _resolves = ""
+    has_read_lock = False
+    refused_write: sqlite3.Error | None = None
+    _resolving_table = ""
     """The table that was last asked for where it resolves conflicts by itself: a new row would take another away."""
     _has_resolving_trigger = False
     """Whether a trigger of that table resolves conflicts of its own, which it could not where a conflict ends all."""
@@ -146,22 +146,22 @@ class SqliteConnection(Connection):
         if found is None:
             return None
         # guard: no-row-replaced-by-another
-        self._resolves = name if _RESOLVES.search(str(found[2])) else ""
-        if self._resolves:
+        self._resolving_table = name if _ON_CONFLICT.search(str(found[2])) else ""
+        if self._resolving_table:
             wanted = "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = :table"
             texts = self.rows(wanted, {"table": name})
-            self._has_resolving_trigger = any(_RESOLVES_IN_TRIGGER.search(str(text)) for (text,) in texts)
-        source = _BEHIND.search(str(found[2])) if found[1] == "view" else None
+            self._has_resolving_trigger = any(_CONFLICT_WORDS.search(str(text)) for (text,) in texts)
+        source = _TABLE_OF_VIEW.search(str(found[2])) if found[1] == "view" else None
         behind = source["name"] if source else ""
-        return Relation(found[0], None if found[1] == "table" else behind, place=self._place(found[0]))
+        return Relation(found[0], None if found[1] == "table" else behind, place=self._place_of_rows(found[0]))
 
     def _for_driver(self, statement: str) -> str:
         """Let a conflict end the statement. Not everywhere: what triggers do would be resolved in this way, too."""
         # guard: conflict-of-a-trigger-is-its-own
-        if self._resolves and not self._has_resolving_trigger:
+        if self._resolving_table and not self._has_resolving_trigger:
             for verb, into in (("INSERT", " INTO "), ("UPDATE", " ")):
                 statement = statement.replace(
-                    f"{verb}{into}{self._resolves} ", f"{verb} OR ABORT{into}{self._resolves} "
+                    f"{verb}{into}{self._resolving_table} ", f"{verb} OR ABORT{into}{self._resolving_table} "
                 )
         return statement
 
@@ -171,18 +171,18 @@ class SqliteConnection(Connection):
         Raises:
             sqlite3.IntegrityError: A new row took another away.
         """
-        is_counted = self._has_resolving_trigger and statement.startswith(f"INSERT INTO {self._resolves} ")
-        count = f"SELECT count(*) FROM {self._resolves}"
+        is_counted = self._has_resolving_trigger and statement.startswith(f"INSERT INTO {self._resolving_table} ")
+        count = f"SELECT count(*) FROM {self._resolving_table}"
         before = self.scalar(count) if is_counted else 0
         added = super().change_all(statement, rows)
         # guard: replaced-row-counted
         if is_counted and self.scalar(count) < before + added:
-            raise sqlite3.IntegrityError(f"a new row of {self._resolves} would take another one away")
+            raise sqlite3.IntegrityError(f"a new row of {self._resolving_table} would take another one away")
         return added
 
-    def _place(self, table: str) -> str:
+    def _place_of_rows(self, table: str) -> str:
         """Return the number of a row: a view has none, nor has a table that is kept by its key."""
-        if self.first(_NUMBERED, {"table": table}) is None:
+        if self.first(_HAS_ROWID, {"table": table}) is None:
             return ""
         with suppress(self.error):
             self.first(f"SELECT rowid FROM {sql_name(table)} LIMIT 0")
@@ -208,15 +208,17 @@ class SqliteConnection(Connection):
 
 
 _WAL_WRITE_BYTE, _RESERVED_BYTE = 120, 0x40000001
+"""The byte that a writer locks: in the index of the log, and in a database without a log."""
 _SHARED_BYTES = (0x40000002, 510)
-"""Where they start, and how many."""
-_LOOKING = ("query_only = ON", "temp_store = MEMORY")
+"""The bytes that every reader locks: where they start, and how many."""
+_READ_ONLY_PRAGMAS = ("query_only = ON", "temp_store = MEMORY")
 _LOOK_SECONDS = 0.05
-_SETTLES = (0.1, 0.5, 2.0, 10.0)
+"""How often a watcher looks at the files."""
+_SETTLE_AGES = (0.1, 0.5, 2.0, 10.0)
 """Ages of a change at which it is looked for again: a commit writes its log, syncs it, and only then can be seen."""
-_TURN_SECONDS = 0.004
+_LOCK_RETRY_SECONDS = 0.004
 """How often a waiting writer asks again. SQLite's own waiting sleeps ever longer, so that the latest comer wins."""
-_CLOSING_SECONDS = 0.2
+_ALONE_SECONDS = 0.2
 """How long a look waits for whoever is alone in the database, as the last who leaves it is for a moment."""
 _COMMIT_WAIT_MS = 5000
 """Without the log a commit waits for readers."""
@@ -247,21 +249,21 @@ class SqliteTeam(PresentInFolder, SqlTeam):
             read_only=read_only,
             clock=clock,
         )
-        self._given = path
+        self._given_path = path
         self.keep_presence_in(self.path.with_name(f"{self.path.name}-presence"))
-        self._with_log: tuple[int, int] | None = None
-        self._held: int | None = None
+        self._file_with_log: tuple[int, int] | None = None
+        self._lock_descriptor: int | None = None
 
     @property
     def path(self) -> Path:
         """The file itself: its log lies beside it, not beside a link to it, which may lead elsewhere by now."""
         # guard: link-to-a-database-followed
-        real = os.path.realpath(self._given)
+        real = os.path.realpath(self._given_path)
         return Path(real)
 
     @property
-    def looks_only(self) -> bool:
-        """See `SqlTeam.looks_only`: a disk that has errors is made read-only under those who use it."""
+    def may_not_write(self) -> bool:
+        """See `SqlTeam.may_not_write`: a disk that has errors is made read-only under those who use it."""
         # guard: rights-asked-for-at-each-use
         may_write = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK | os.X_OK)
         return self.read_only or (not may_write and os.path.exists(self.path))
@@ -272,22 +274,22 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         if file is None:
             raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
         self._refuse_forked(file)
-        connection = self._connected(file)
+        connection = self._open_connection(file)
         _IN_USE.add(connection)
         return connection
 
-    def _connected(self, file: tuple[int, int]) -> SqliteConnection:
+    def _open_connection(self, file: tuple[int, int]) -> SqliteConnection:
         wait = self.look_wait
-        if self.looks_only:
+        if self.may_not_write:
             # guard: look-keeps-the-log
-            is_kept = _LOOKERS.enter(self.path, file, min(wait, _CLOSING_SECONDS))
+            has_read_lock = _READ_LOCKS.enter(self.path, file, min(wait, _ALONE_SECONDS))
             try:
-                looking = SqliteConnection(_open_to_look(self.path, wait), file)
+                looking = SqliteConnection(_open_read_only(self.path, wait), file)
             except BaseException:
-                if is_kept:
-                    _LOOKERS.leave(file)
+                if has_read_lock:
+                    _READ_LOCKS.leave(file)
                 raise
-            looking.is_kept = is_kept
+            looking.has_read_lock = has_read_lock
             return looking
         try:
             # Every commit synced.
@@ -295,10 +297,10 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         except sqlite3.OperationalError as error:
             # On a full disk there is no room for the index of the log, which even a reader makes.
             # guard: full-disk-can-be-read
-            if "disk i/o" not in _lowered_text(error):
+            if "disk i/o" not in _words_of(error):
                 raise
-            looking = SqliteConnection(_open_to_look(self.path, wait), file)
-            looking.why_it_looks = error
+            looking = SqliteConnection(_open_read_only(self.path, wait), file)
+            looking.refused_write = error
             return looking
         return SqliteConnection(driver, file)
 
@@ -309,14 +311,14 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         a lock on the bytes that SQLite locks to be alone keeps it from that, to the end of the process.
         """
         # guard: lost-log-not-of-others
-        if self._held is None and not self.looks_only and self._lost():
-            self._held = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        if self._lock_descriptor is None and not self.may_not_write and self._lost_file():
+            self._lock_descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
             with suppress(OSError):
-                _lock_shared(self._held, fcntl.F_RDLCK)
+                _lock_shared(self._lock_descriptor, fcntl.F_RDLCK)
         connection.close()
         _IN_USE.discard(connection)
-        if connection.is_kept:
-            _LOOKERS.leave(connection.file)
+        if connection.has_read_lock:
+            _READ_LOCKS.leave(connection.file)
 
     def used_bytes(self) -> int:
         """See `Team.used_bytes`: pages that are free for what comes next hold nothing."""
@@ -327,7 +329,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
     def mark(self) -> object | None:
         """Return the version of the files, once a change of them has settled."""
         found = self._version()
-        return found if _age(found) > _SETTLES[-1] else None
+        return found if _seconds_since_change(found) > _SETTLE_AGES[-1] else None
 
     def mode_beside(self) -> int | None:
         """See `PresentInFolder`: a row that is renewed would wake everybody who watches the file."""
@@ -341,16 +343,16 @@ class SqliteTeam(PresentInFolder, SqlTeam):
 
     def prepare(self, connection: Connection) -> None:
         """Switch to the write-ahead log; a database that cannot have one works without."""
-        if self._with_log == connection.file:
+        if self._file_with_log == connection.file:
             return
         connection.change("PRAGMA busy_timeout = 1000")
         try:
             connection.change("PRAGMA journal_mode = WAL")
         except sqlite3.Error as error:
-            if "locked" in _lowered_text(error):
+            if "locked" in _words_of(error):
                 return
             raise
-        self._with_log = connection.file
+        self._file_with_log = connection.file
 
     def begin_reading(self, connection: Connection) -> None:
         """See `SqlTeam.begin_reading`."""
@@ -358,38 +360,38 @@ class SqliteTeam(PresentInFolder, SqlTeam):
 
     def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
         """Begin with the write lock: one that is asked for later can fail without waiting."""
-        if isinstance(connection, SqliteConnection) and connection.why_it_looks is not None:
-            raise connection.why_it_looks
+        if isinstance(connection, SqliteConnection) and connection.refused_write is not None:
+            raise connection.refused_write
         deadline = time.monotonic() + wait
         connection.change("PRAGMA busy_timeout = 0")
         is_first = True
-        while not _began(connection):
+        while not _try_to_begin(connection):
             if is_first and (why := missing_locks_in(self._folder())):
-                raise _without_locks(self.location, why)
+                raise _no_locks_error(self.location, why)
             is_first = False
             if time.monotonic() >= deadline:
                 raise locked_error(self.location, self.holder(), wait)
-            time.sleep(_TURN_SECONDS)
+            time.sleep(_LOCK_RETRY_SECONDS)
         connection.change(f"PRAGMA busy_timeout = {_COMMIT_WAIT_MS}")
-        self._refuse_lost(connection, "nothing was written")
+        self._refuse_lost_file(connection, "nothing was written")
 
     def commit(
         self, connection: Connection, line: AuditRow | None = None, ids: Iterable[str] = (), *, wait: float = 0.0
     ) -> None:
         """Durable when this returns: the log is synced at every commit."""
         self._refuse_forked(connection.file)
-        self._refuse_lost(connection, "nothing was written")
+        self._refuse_lost_file(connection, "nothing was written")
         connection.change("COMMIT")
         outcome = "whether the change is in the new file is not known; repeat it with the same id"
-        self._refuse_lost(connection, outcome, **{OUTCOME_UNKNOWN: True})
+        self._refuse_lost_file(connection, outcome, **{OUTCOME_UNKNOWN: True})
 
     def holder(self) -> LockHolder | None:
         """Return the process that has the byte locked which SQLite locks for writing, from the kernel's own list."""
         locks = kernel_locks() or []
         for file, byte in ((Path(f"{self.path}-shm"), _WAL_WRITE_BYTE), (self.path, _RESERVED_BYTE)):
-            pid = _locker(locks, file, byte)
+            pid = _lock_owner(locks, file, byte)
             if pid is not None:
-                return LockHolder(pid or None, "", "", _program(pid), True)
+                return LockHolder(pid or None, "", "", _program_name(pid), True)
         return None
 
     def _folder(self) -> str:
@@ -397,11 +399,11 @@ class SqliteTeam(PresentInFolder, SqlTeam):
 
     def translate(self, error: Exception) -> TeamError:
         """By SQLite's own words; they name no place, so the file is added."""
-        words = _lowered_text(error)
+        words = _words_of(error)
         # SQLite takes a lock that the file system does not have for one that somebody holds.
         why = missing_locks_in(self._folder()) if "locked" in words else ""
         if why:
-            return _without_locks(self.location, why)
+            return _no_locks_error(self.location, why)
         for part, code, hint in _REFUSALS:
             if part in words:
                 return TeamError(code, f"{self.location}: {error}", hint)
@@ -434,10 +436,10 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         while True:
             now = self._version()
             # guard: file-from-the-future-looked-at-again
-            passed = max(_age(now), time.monotonic() - since)
+            passed = max(_seconds_since_change(now), time.monotonic() - since)
             if now != seen:
                 seen, since = now, time.monotonic()
-                settles = [seconds for seconds in _SETTLES if seconds > _age(now)]
+                settles = [seconds for seconds in _SETTLE_AGES if seconds > _seconds_since_change(now)]
                 yield WatchHint(WatchState.LIVE)
             elif settles and passed > settles[0]:
                 del settles[0]
@@ -453,7 +455,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         files = _stat(path), _stat(path.with_name(f"{path.name}-wal"))
         return tuple((one.st_ino, one.st_size, one.st_mtime_ns) if one and one.st_size else None for one in files)
 
-    def _lost(self) -> str:
+    def _lost_file(self) -> str:
         """Return the log, or its index, that this process has open and somebody took away; empty for none."""
         real = os.path.realpath(self.path)
         taken = {f"{real}-{kind} (deleted)" for kind in ("wal", "shm")}
@@ -471,14 +473,14 @@ class SqliteTeam(PresentInFolder, SqlTeam):
             hint = "Start processes by other means (multiprocessing: spawn), or while no thread uses the team."
             raise TeamError(Code.STORE_FAILED, text, hint)
 
-    def _refuse_lost(self, connection: Connection, outcome: str, **facts: bool) -> None:
+    def _refuse_lost_file(self, connection: Connection, outcome: str, **facts: bool) -> None:
         """Refuse to write into files that others do not see.
 
         Raises:
             TeamError: `STORE_FAILED`.
         """
         # guard: lost-log-refused
-        lost = self.location if _identity(self.path) != connection.file else self._lost()
+        lost = self.location if _identity(self.path) != connection.file else self._lost_file()
         if lost:
             text = f"{lost} was replaced by another file; {outcome}"
             hint = "Look which of the two files is the right one, then try again."
@@ -497,7 +499,7 @@ def _lock_shared(descriptor: int, kind: int) -> None:
     fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, lock)
 
 
-class _Lookers:
+class _ReadLocks:
     """Keeps others from being alone in a database while this process looks at it without changing anything.
 
     Whoever leaves it as the last one writes the log into the file and takes log and index away: a look at the same
@@ -525,7 +527,7 @@ class _Lookers:
                 except OSError as error:
                     if error.errno not in (errno.EAGAIN, errno.EACCES) or time.monotonic() >= deadline:
                         return False
-            time.sleep(_TURN_SECONDS)
+            time.sleep(_LOCK_RETRY_SECONDS)
 
     def _enter(self, path: Path, file: tuple[int, int]) -> bool:
         descriptor, count = self._files.get(file, (-1, 0))
@@ -551,7 +553,7 @@ class _Lookers:
                 self._files[file] = descriptor, count - 1
 
 
-_LOOKERS = _Lookers()
+_READ_LOCKS = _ReadLocks()
 _IN_USE: set[SqliteConnection] = set()
 """The connections of all threads. In a forked process they stay open: to close one there takes away the others' log."""
 _INHERITED: set[tuple[int, int]] = set()
@@ -559,14 +561,14 @@ _INHERITED: set[tuple[int, int]] = set()
 
 
 def _begin_after_fork() -> None:
-    _LOOKERS.forget()
+    _READ_LOCKS.forget()
     _INHERITED.update(connection.file for connection in _IN_USE if connection.file is not None)
 
 
 os.register_at_fork(after_in_child=_begin_after_fork)
 
 
-def _open_to_look(path: Path, wait: float) -> sqlite3.Connection:
+def _open_read_only(path: Path, wait: float) -> sqlite3.Connection:
     """Return a connection that creates, locks and changes nothing, for a short look.
 
     Without a log the file is read as it is; with one its index is only read, and one that is missing not made.
@@ -578,16 +580,16 @@ def _open_to_look(path: Path, wait: float) -> sqlite3.Connection:
     # guard: write-cut-short-not-shown
     if _is_empty(log) and not _is_empty(journal):
         try:
-            return _connect(path, "mode=ro", *_LOOKING, "schema_version", timeout=wait)
+            return _connect(path, "mode=ro", *_READ_ONLY_PRAGMAS, "schema_version", timeout=wait)
         except sqlite3.OperationalError as error:
             if not any(words in str(error) for words in ("readonly", "unable to open")):
                 raise
             text = f"{journal} is left of a write that was cut short, and only a writer may undo it"
             raise TeamError(Code.STORE_UNREADABLE, text, "Open the team once with the right to write.") from error
     if _is_empty(log):
-        return _connect(path, "mode=ro&immutable=1", *_LOOKING, timeout=wait)
+        return _connect(path, "mode=ro&immutable=1", *_READ_ONLY_PRAGMAS, timeout=wait)
     try:
-        return _connect(path, "mode=ro&readonly_shm=1", *_LOOKING, "schema_version", timeout=wait)
+        return _connect(path, "mode=ro&readonly_shm=1", *_READ_ONLY_PRAGMAS, "schema_version", timeout=wait)
     except sqlite3.OperationalError as error:
         if "unable to open" not in str(error) or _is_empty(path):
             raise
@@ -605,19 +607,19 @@ def _connect(path: Path, how: str, *pragmas: str, timeout: float) -> sqlite3.Con
     patience = f"busy_timeout = {1e3 * timeout:.0f}"
     try:
         try:
-            _set(connection, *pragmas, patience)
+            _set_pragmas(connection, *pragmas, patience)
         except sqlite3.OperationalError as error:
             # guard: missing-locks-not-waited-for
-            if "locked" not in _lowered_text(error) or missing_locks_in(path.parent):
+            if "locked" not in _words_of(error) or missing_locks_in(path.parent):
                 raise
-            _set(connection, patience, *pragmas)
+            _set_pragmas(connection, patience, *pragmas)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _set(connection: sqlite3.Connection, *pragmas: str) -> None:
+def _set_pragmas(connection: sqlite3.Connection, *pragmas: str) -> None:
     for pragma in pragmas:
         connection.execute(f"PRAGMA {pragma}")
 
@@ -633,7 +635,7 @@ def _refuse_pipe(journal: Path) -> None:
         raise TeamError(Code.STORE_UNREADABLE, text, "Take it away; SQLite puts no such file there.")
 
 
-def _locker(locks: list[list[str]], file: Path, byte: int) -> int | None:
+def _lock_owner(locks: list[list[str]], file: Path, byte: int) -> int | None:
     found = _identity(file)
     place = f":{found[1]}" if found is not None else "nowhere"
     for lock in locks:
@@ -644,7 +646,7 @@ def _locker(locks: list[list[str]], file: Path, byte: int) -> int | None:
     return None
 
 
-def _program(pid: int) -> str:
+def _program_name(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:
@@ -670,25 +672,25 @@ def _is_empty(path: Path) -> bool:
     return found is None or not found.st_size
 
 
-def _age(version: Version) -> float:
+def _seconds_since_change(version: Version) -> float:
     """Return the seconds since the last change; file times move in steps of some milliseconds."""
     return (time.time_ns() - max((item[2] for item in version if item is not None), default=0)) / 1e9
 
 
-def _began(connection: Connection) -> bool:
+def _try_to_begin(connection: Connection) -> bool:
     try:
         connection.change("BEGIN IMMEDIATE")
     except sqlite3.Error as error:
-        if "locked" in _lowered_text(error):
+        if "locked" in _words_of(error):
             return False
         raise
     return True
 
 
-def _without_locks(location: str, why: str) -> TeamError:
+def _no_locks_error(location: str, why: str) -> TeamError:
     text = f"{location} is on a file system without locks ({why}): no other program holds it, and nobody can use it"
-    return TeamError(Code.STORE_FAILED, text, WITHOUT_LOCKS)
+    return TeamError(Code.STORE_FAILED, text, NO_LOCKS_HINT)
 
 
-def _lowered_text(error: Exception) -> str:
+def _words_of(error: Exception) -> str:
     return str(error).lower()

@@ -9,34 +9,40 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.store.backends.sql.beyond import counted_beyond, older_page, pushed_to
 from team_console.store.backends.sql.connection import Connection, like_pattern
-from team_console.store.backends.sql.history import AuditRow, TrailTableFollower, archived_messages, as_text, page
-from team_console.store.backends.sql.row_reader import RowReader, in_order
+from team_console.store.backends.sql.finished import count_finished, count_pushed, older_page
+from team_console.store.backends.sql.history import (
+    AuditRow,
+    TrailTableFollower,
+    archive_page,
+    archived_messages,
+    column_text,
+)
+from team_console.store.backends.sql.row_reader import RowReader, messages_in_order
 from team_console.store.backends.sql.rows import dump, is_storable
 from team_console.store.backends.sql.schema import (
     ATTACHMENTS,
-    CHANGED,
-    GRANT,
-    HIDDEN,
+    GRANT_HINT,
+    HIDDEN_WORDS,
     MESSAGES,
     NO_RIGHT,
     NUMBERS_BEHIND,
     NUMBERS_LOST,
-    OURS,
+    OUR_TABLES,
+    TABLE_CHANGED,
     Shape,
     create_ours,
     find_shape,
-    numbers,
+    read_numbers,
 )
 from team_console.store.backends.sql.settings import SettingsRows, mark_beside
-from team_console.store.backends.sql.transaction import SqlTransaction, may_address, to_recipient
-from team_console.store.backends.sql.window import is_large, make_indexes, over, rows_of, telling
+from team_console.store.backends.sql.transaction import SqlTransaction, addressed_rows, addressed_values
+from team_console.store.backends.sql.window import fact_rows, finished_rows, is_large, make_indexes, rows_with_ids
 from team_console.store.contract.team import (
     Addressed,
     AuditLine,
-    Beyond,
     Condition,
+    FinishedCounts,
     HolderWatch,
     LockHolder,
     Page,
@@ -51,13 +57,13 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.settings.in_force import InForce, SettingsReader
 
-_ASK_SECONDS = 2.0
+_ASK_FOR_HOLDER_SECONDS = 2.0
 """How seldom it is asked who holds the lock: the kernel's list costs every process of the machine milliseconds."""
 
 
 _NOTHING_RECORDED = RecordedFacts()
-_NOT_OVER = frozenset(map(str, Status)) - {Status.DELIVERED, Status.READ}
-_PUSHED = 50
+_UNFINISHED = frozenset(map(str, Status)) - {Status.DELIVERED, Status.READ}
+_MOST_PUSHED = 50
 """So many messages that were delivered to an agent are read when it asks for its mail; more are counted."""
 _WORDS_AT_ONCE = 50
 """So many words are looked for in one look through the archive."""
@@ -88,7 +94,7 @@ class SqlTeam(Team):
         self._trail = TrailTableFollower(is_whole=True)
         self._facts = TrailTableFollower(is_whole=False)
         self._seen: tuple[object, Snapshot] | None = None
-        self._holder = HolderWatch(clock, _ASK_SECONDS)
+        self._holder = HolderWatch(clock, _ASK_FOR_HOLDER_SECONDS)
         self._refused: frozenset[str] = frozenset()
         """Statuses that the table was seen to refuse."""
         self._is_indexed = False
@@ -119,7 +125,7 @@ class SqlTeam(Team):
         """Close the connection, or keep it for the next who asks."""
 
     @property
-    def looks_only(self) -> bool:
+    def may_not_write(self) -> bool:
         """Whether this process may not write here now, asked to or not."""
         return self.read_only
 
@@ -191,36 +197,38 @@ class SqlTeam(Team):
     def snapshot(self, *, progress: Progress | None = None) -> Snapshot:
         """See `Team.snapshot`."""
         try:
-            seen = self._look(progress)
+            seen = self._read_if_changed(progress)
         except TeamError as error:
-            if getattr(error.__cause__, "sqlstate", None) not in CHANGED:
+            if getattr(error.__cause__, "sqlstate", None) not in TABLE_CHANGED:
                 return self._unreadable(error)
             try:  # a table was renamed or changed while it was read: this look finds what there is now
-                seen = self._look(progress)
+                seen = self._read_if_changed(progress)
             except TeamError as still:
                 return self._unreadable(still)
-        return replace(seen, taken_at=self.clock(), holder=self._now_holding(), notes=self.session_notes())
+        return replace(seen, taken_at=self.clock(), holder=self._holder_now(), notes=self.session_notes())
 
-    def _look(self, progress: Progress | None) -> Snapshot:
+    def _read_if_changed(self, progress: Progress | None) -> Snapshot:
         """Return the present snapshot; the same object as before while nothing changed."""
         with self._reader.guard:
             mark, stamp = self.mark(), mark_beside(self.root, self._settings.known.config.key_path)
             if self._seen is not None and mark is not None and self._seen[0] == (mark, stamp):
                 return self._seen[1]
             with self._reading() as (connection, shape):
-                snapshot = self._read(connection, shape, progress, self._reader)
+                snapshot = self._read_snapshot(connection, shape, progress, self._reader)
             self._seen = (mark, stamp), snapshot
             return snapshot
 
-    def _read(self, connection: Connection, shape: Shape, progress: Progress | None, reader: RowReader) -> Snapshot:
-        settings = self._settings_now(connection, shape)
+    def _read_snapshot(
+        self, connection: Connection, shape: Shape, progress: Progress | None, reader: RowReader
+    ) -> Snapshot:
+        settings = self._look_at_settings(connection, shape)
         state = reader.state(connection, shape, progress=progress)
-        found = numbers(connection) if shape.has_ours else None
-        ours = [Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN, GRANT)] if shape.hidden else []
+        found = read_numbers(connection) if shape.has_ours else None
+        ours = [Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN_WORDS, GRANT_HINT)] if shape.hidden else []
         # guard: numbers-told
         if shape.has_ours and (found is None or found.is_behind):
             ours.append(NUMBERS_LOST if found is None else NUMBERS_BEHIND)
-        at = as_text(found.changed_at) if found is not None else ""
+        at = column_text(found.changed_at) if found is not None else ""
         moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
         condition = Condition.OK if state.entries else Condition.EMPTY
         return Snapshot(
@@ -248,19 +256,19 @@ class SqlTeam(Team):
             condition=condition,
         )
 
-    def _now_holding(self) -> LockHolder | None:
+    def _holder_now(self) -> LockHolder | None:
         return self._holder.look(lambda is_due: self.holder() if is_due else None)
 
     def obstacle(self) -> str:
         """See `Team.obstacle`: rights on a file are known beforehand, those on a server when they are refused."""
-        return f"no write permission on {self.location}" if self.looks_only and not self.read_only else ""
+        return f"no write permission on {self.location}" if self.may_not_write and not self.read_only else ""
 
     def settings_in_force(self) -> InForce:
         """See `Team.settings_in_force`."""
         with self._reading() as (connection, shape):
-            return self._settings_now(connection, shape)
+            return self._look_at_settings(connection, shape)
 
-    def _settings_now(self, connection: Connection, shape: Shape) -> InForce:
+    def _look_at_settings(self, connection: Connection, shape: Shape) -> InForce:
         return self._settings.look(self._stored_settings(connection, shape))
 
     def _stored_settings(self, connection: Connection, shape: Shape) -> SettingsRows:
@@ -269,31 +277,31 @@ class SqlTeam(Team):
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`; what has been read is left out, and most of what was delivered where that is much."""
         with self._reading() as (connection, shape):
-            values = to_recipient(agent)
+            values = addressed_values(agent)
             # Named one by one: an index finds them beside any number of others for the same agent.
-            having, statuses = shape.has_status(_NOT_OVER)
-            rows = connection.rows(shape.rows(may_address(shape, having)), {**values, **statuses})
+            having, statuses = shape.has_status(_UNFINISHED)
+            rows = connection.rows(shape.select_rows(addressed_rows(shape, having)), {**values, **statuses})
             delivered = f"{shape.status} = '{Status.DELIVERED}'"
             newest = " ORDER BY created_at DESC" if "created_at" in shape.types else ""
-            ids = f"SELECT message_id FROM {MESSAGES} WHERE {delivered} AND {{0}} LIMIT {_PUSHED + 1}"
+            ids = f"SELECT message_id FROM {MESSAGES} WHERE {delivered} AND {{0}} LIMIT {_MOST_PUSHED + 1}"
             found = connection.rows(ids.format(shape.is_group))
             for name in dict.fromkeys(values.values()):  # one by one, so that an index has them in this order
                 found += connection.rows(ids.format(f"recipient = :name{newest}"), {"name": name})
-            pushed = rows_of(connection, shape, [message_id for (message_id,) in found])
+            pushed = rows_with_ids(connection, shape, [message_id for (message_id,) in found])
             # guard: delivered-counted
-            count = pushed_to(connection, shape, agent) if len(pushed) > _PUSHED else None
-            entries = self._reader.alone([*rows, *pushed])
+            count = count_pushed(connection, shape, agent) if len(pushed) > _MOST_PUSHED else None
+            entries = self._reader.read_rows([*rows, *pushed])
             anything = connection.first(f"SELECT message_id FROM {MESSAGES} LIMIT 1") is not None
-        messages = in_order(entries)
+        messages = messages_in_order(entries)
         mine = tuple(message for message in messages if message.is_addressed_to(agent))
         damaged = len(entries) - len(messages)
         is_complete = shape.has_ours and not (damaged or shape.problems() or self.problems())
         return Addressed(mine, is_empty=not anything, damaged=damaged, is_complete=is_complete, pushed=count)
 
-    def beyond(self) -> Beyond | None:
-        """See `Team.beyond`; counted by an index."""
+    def count_finished(self) -> FinishedCounts | None:
+        """See `Team.count_finished`; counted by an index."""
         with suppress(TeamError), self._reading() as (connection, shape):
-            return counted_beyond(connection, shape) if is_large(connection) else None
+            return count_finished(connection, shape) if is_large(connection) else None
         return None
 
     def older(self, *, cursor: str | None = None, limit: int = 200) -> Page:
@@ -308,8 +316,8 @@ class SqlTeam(Team):
         reader = RowReader(is_whole=True)
         with suppress(TeamError), reader.guard, self._reading() as (connection, shape):
             if is_large(connection):
-                seen = self._read(connection, shape, None, reader)
-                return replace(seen, taken_at=self.clock(), holder=self._now_holding())
+                seen = self._read_snapshot(connection, shape, None, reader)
+                return replace(seen, taken_at=self.clock(), holder=self._holder_now())
         return self.snapshot()
 
     def reworded(self) -> frozenset[str]:
@@ -320,7 +328,9 @@ class SqlTeam(Team):
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
         with self._reading() as (connection, shape):
-            return page(connection, agent=agent, cursor=cursor, limit=limit) if shape.has_ours else Page((), None)
+            return (
+                archive_page(connection, agent=agent, cursor=cursor, limit=limit) if shape.has_ours else Page((), None)
+            )
 
     def archived(self, *words: str) -> list[Message]:
         """See `Team.archived`."""
@@ -331,18 +341,18 @@ class SqlTeam(Team):
                 patterns = {f"word_{number}": like_pattern(dump(word)[1:-1]) for number, word in enumerate(some)}
                 either = " OR ".join(f"record LIKE :{name} ESCAPE '/'" for name in patterns)
                 found |= {one.message_id: one for one in archived_messages(connection, either, patterns)}
-            if is_large(connection):  # a snapshot may leave out what is over
+            if is_large(connection):  # a snapshot may leave out finished messages
                 ids = [word for word in words if is_storable(word)]
-                beside = f"{over(shape)} AND NOT {telling(shape)} AND {shape.id} IN"
-                rows = connection.rows_among(shape.rows(beside), ids)
-                read = (entry.message for entry in self._reader.alone(rows))
+                beside = f"{finished_rows(shape)} AND NOT {fact_rows(shape)} AND {shape.id} IN"
+                rows = connection.rows_among(shape.select_rows(beside), ids)
+                read = (entry.message for entry in self._reader.read_rows(rows))
                 found |= {one.message_id: one for one in read if one is not None}
         return list(found.values())
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
         with self._reader.guard, self._reading() as (connection, shape):
-            key = self._settings_now(connection, shape).config.key
+            key = self._look_at_settings(connection, shape).config.key
             return self._trail.read(connection, key, keeps=limit).shown(limit) if shape.has_ours else []
 
     def attachment(self, reference: str) -> bytes:
@@ -354,29 +364,29 @@ class SqlTeam(Team):
         if data is None:
             text = f"no attachment {reference!r}"
             raise TeamError(Code.INVALID_FIELD, text, "The message that names it may have been copied.")
-        return data if isinstance(data, bytes) else as_text(data).encode("utf-8", "surrogateescape")
+        return data if isinstance(data, bytes) else column_text(data).encode("utf-8", "surrogateescape")
 
     @contextmanager
     def _reading(self) -> Iterator[tuple[Connection, Shape]]:
         """A moment of the database with its tables."""
         with self.connect() as connection:
             self.begin_reading(connection)
-            yield connection, self._tables(connection)
+            yield connection, self._find_tables(connection)
 
     @contextmanager
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[SqlTransaction]:
         """See `Team.transaction`."""
         if self.read_only:
             raise opened_read_only(self.location)
-        if self.looks_only:
+        if self.may_not_write:
             raise TeamError(Code.READ_ONLY, f"{self.location} may not be written by this user", "Reading works.")
         with self.connect() as connection:
-            shape = self._tables(connection)
+            shape = self._find_tables(connection)
             self.roll_back(connection)
             self.prepare(connection)
             self.begin_writing(connection, wait=wait, label=f"{action} {actor}")
             if not shape.has_ours:
-                shape = self._with_ours(connection, shape)
+                shape = self._make_our_tables(connection, shape)
             if not self._is_indexed:
                 make_indexes(connection, shape)
             stored = self._stored_settings(connection, shape)
@@ -400,29 +410,29 @@ class SqlTeam(Team):
                     line = tx.write(changes, actor=actor, at=to_text(self.clock()))
                     self.notify(connection)
                 except connection.error as error:
-                    raise self._failed(error) from error
+                    raise self._write_failure(error) from error
                 finally:
                     self._refused |= tx.learned
                 self.commit(connection, line, changes.added, wait=wait)
                 self._is_indexed = True
 
-    def _failed(self, error: Exception) -> TeamError:
+    def _write_failure(self, error: Exception) -> TeamError:
         """Whoever came so far may write messages: what is refused now is a right on tables of ours, or to make them."""
         known = self.translate(error)
         if known.code is Code.READ_ONLY and getattr(error, "sqlstate", "") == NO_RIGHT:
-            return TeamError(Code.NOT_PERMITTED, known.message, GRANT)
+            return TeamError(Code.NOT_PERMITTED, known.message, GRANT_HINT)
         if known.code in (Code.READ_ONLY, Code.STORE_LOCKED, Code.NOT_PERMITTED):
             return known
         return TeamError(Code.STORE_FAILED, f"{known.message}; nothing was changed", known.hint)
 
-    def _with_ours(self, connection: Connection, shape: Shape) -> Shape:
+    def _make_our_tables(self, connection: Connection, shape: Shape) -> Shape:
         """Return the tables, ours made now: this is the first write to a database of others."""
         if shape.hidden:
-            raise TeamError(Code.NOT_PERMITTED, f"{self.location}: {HIDDEN}", GRANT)
+            raise TeamError(Code.NOT_PERMITTED, f"{self.location}: {HIDDEN_WORDS}", GRANT_HINT)
         try:
             create_ours(connection)
         except connection.error as error:
-            refused = self._failed(error)
+            refused = self._write_failure(error)
             if refused.code is not Code.NOT_PERMITTED:
                 raise
             text = f"{refused.message}; team-console writes with tables of its own beside {MESSAGES}"
@@ -433,7 +443,7 @@ class SqlTeam(Team):
             raise TeamError(Code.STORE_FAILED, f"{self.location}: our tables could not be made", "Check your rights.")
         return made
 
-    def _tables(self, connection: Connection) -> Shape:
+    def _find_tables(self, connection: Connection) -> Shape:
         """Return the tables as they are now: other programs may make, change and drop them.
 
         Raises:
@@ -441,7 +451,7 @@ class SqlTeam(Team):
         """
         shape = find_shape(connection, self._refused)
         if shape is None:
-            existed = bool(connection.tables(OURS))
+            existed = bool(connection.tables(OUR_TABLES))
             text = f"{self.location} has no table {MESSAGES}" + (" any more" if existed else "")
             hint = "Restore the table." if existed else "Make a team in it with: team-console init LOCATION"
             raise TeamError(Code.STORE_UNREADABLE, text, hint, vanished=existed)

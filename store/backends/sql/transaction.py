@@ -20,14 +20,14 @@ from team_console.store.backends.sql.connection import (
 )
 from team_console.store.backends.sql.history import (
     AuditRow,
-    archived_message,
     archived_messages,
     archived_row,
-    as_text,
     audit_lines,
-    with_recorded,
+    column_text,
+    parse_archived,
+    records_to_write,
 )
-from team_console.store.backends.sql.row_reader import RowReader, RowsState, in_order
+from team_console.store.backends.sql.row_reader import RowReader, RowsState, messages_in_order
 from team_console.store.backends.sql.row_writer import RowWriter
 from team_console.store.backends.sql.rows import (
     RowEntry,
@@ -49,10 +49,17 @@ from team_console.store.backends.sql.schema import (
     STATE,
     Shape,
     find_inbox,
-    numbers,
+    read_numbers,
 )
-from team_console.store.backends.sql.settings import FILE, TABLE, SettingsRows, put_back, write_pointer, write_settings
-from team_console.store.backends.sql.window import TELLING_KINDS, is_large
+from team_console.store.backends.sql.settings import (
+    FILE,
+    TABLE,
+    SettingsRows,
+    restore_file,
+    write_pointer,
+    write_settings,
+)
+from team_console.store.backends.sql.window import FACT_KINDS, is_large
 from team_console.store.contract.transaction import Changes, RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -63,11 +70,11 @@ from team_console.store.protocol.parsing import carries
 from team_console.store.settings.in_force import InForce, on_record, text_digest
 
 
-def may_address(shape: Shape, condition: str) -> str:
+def addressed_rows(shape: Shape, condition: str) -> str:
     """Return the condition for rows addressed to somebody, perhaps among others; two indexes answer it.
 
     `condition` is repeated behind the list of ids: a database that waited for a row's lock tests it again there.
-    The values are those of `to_recipient` and of `condition`.
+    The values are those of `addressed_values` and of `condition`.
     """
     ids = f"SELECT message_id FROM {MESSAGES} WHERE"
     named = "recipient IN (:recipient, :apart, :decomposed, :everybody)"
@@ -75,16 +82,16 @@ def may_address(shape: Shape, condition: str) -> str:
     return f"{MESSAGES}.message_id IN ({either}) AND {condition}"
 
 
-def to_recipient(recipient: str) -> Values:
-    """Return the values of `may_address`."""
+def addressed_values(recipient: str) -> Values:
+    """Return the values of `addressed_rows`."""
     written = dict(zip(("recipient", "apart", "decomposed"), spellings(recipient), strict=True))
     return {**written, "everybody": ALL}
 
 
-_TYPE = "COALESCE(NULLIF(CAST(message_type AS TEXT), ''), 'message')"
+_KIND_OR_MESSAGE = "COALESCE(NULLIF(CAST(message_type AS TEXT), ''), 'message')"
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@+-]+").fullmatch
 """An id that JSON has byte for byte, but for `\\u00..`; what is special in a pattern of LIKE only finds more."""
-_TIDY_AFTER = 5
+_TIDY_EVERY = 5
 """How many times `active_messages_max` messages are added or archived before the queue is tidied again."""
 
 
@@ -111,8 +118,8 @@ class SqlTransaction(Transaction):
         self.shape = shape
         self._state: RowsState | None = None
         self._entries: dict[str, RowEntry] = {}
-        self._archives: dict[str, AbstractSet[str]] = {}
-        self._copies: dict[str, list[Message]] = {}
+        self._owners_by_id: dict[str, AbstractSet[str]] = {}
+        self._copies_by_id: dict[str, list[Message]] = {}
         self.learned: set[str] = set()
         """Statuses that the table was found to refuse."""
         self._arrivals = 0
@@ -140,7 +147,7 @@ class SqlTransaction(Transaction):
     @property
     def is_tidying_due(self) -> bool:
         """See `Transaction.is_tidying_due`: each time so many were added or archived since the last time."""
-        known, step = numbers(self.connection), _TIDY_AFTER * self.config.active_messages_max
+        known, step = read_numbers(self.connection), _TIDY_EVERY * self.config.active_messages_max
         arrivals = 0 if known is None else known.arrivals
         return arrivals // step < (arrivals + len(self.changes.added) + len(self.changes.archived)) // step
 
@@ -155,15 +162,16 @@ class SqlTransaction(Transaction):
             return None
         if recipient is not None and statuses:
             having, values = self.shape.has_status(statuses)
-            return in_order(self._read(may_address(self.shape, having), {**to_recipient(recipient), **values}))
+            entries = self._read_rows(addressed_rows(self.shape, having), {**addressed_values(recipient), **values})
+            return messages_in_order(entries)
         if not types or "message_type" not in self.shape.types:
             return None
         # Of plain messages a large table has too many to read them by their kind.
-        if not types <= TELLING_KINDS and is_large(self.connection):
+        if not types <= FACT_KINDS and is_large(self.connection):
             return None
         some, values = in_list("type", types)
-        entries = self._read(f"{_TYPE if 'message' in types else self.shape.kind} IN {some}", values)
-        return None if any(entry.arrival is None for entry in entries) else in_order(entries)
+        entries = self._read_rows(f"{_KIND_OR_MESSAGE if 'message' in types else self.shape.kind} IN {some}", values)
+        return None if any(entry.arrival is None for entry in entries) else messages_in_order(entries)
 
     def stored_naming(self, word: str) -> Sequence[Message] | None:
         """Return the rows with that id, or with the word or an escape that may hide it in their payload or note."""
@@ -174,7 +182,7 @@ class SqlTransaction(Transaction):
         held = [f"{text} LIKE :word OR {text} LIKE :escape ESCAPE '!'" for text in texts]
         condition = " OR ".join([f"{self.shape.id} = :message_id", *held])
         sought = f"%{word[:LONGEST_SOUGHT]}%"
-        return in_order(self._read(condition, {"message_id": word, "word": sought, "escape": r"%\u00%"}))
+        return messages_in_order(self._read_rows(condition, {"message_id": word, "word": sought, "escape": r"%\u00%"}))
 
     def read_whole(self) -> None:
         if not self._reader.is_whole:
@@ -184,18 +192,18 @@ class SqlTransaction(Transaction):
     def fetch(self, ids: Sequence[str]) -> None:
         wanted = [one for one in ids if one not in self._entries and is_storable(one)]
         if self._state is None:
-            self._understood(self.connection.rows_among(f"{self.shape.rows(self.shape.id)} IN", wanted))
+            self._take_rows(self.connection.rows_among(f"{self.shape.select_rows(self.shape.id)} IN", wanted))
 
     def stored_message(self, message_id: str) -> Message | None:
         self.fetch([message_id])
         found = self._entries.get(message_id)
         return None if found is None else found.message
 
-    def _read(self, condition: str, values: Values) -> list[RowEntry]:
-        return self._understood(self.connection.rows(self.shape.rows(condition), values))
+    def _read_rows(self, condition: str, values: Values) -> list[RowEntry]:
+        return self._take_rows(self.connection.rows(self.shape.select_rows(condition), values))
 
-    def _understood(self, rows: Sequence[tuple[Any, ...]]) -> list[RowEntry]:
-        entries = self._reader.alone(rows)
+    def _take_rows(self, rows: Sequence[tuple[Any, ...]]) -> list[RowEntry]:
+        entries = self._reader.read_rows(rows)
         self._entries.update({entry.row.message_id: entry for entry in entries if entry.message is not None})
         return entries
 
@@ -203,10 +211,10 @@ class SqlTransaction(Transaction):
         if (self._settings.was_in or self._settings.place) != FILE or self._settings.file is None:
             return super().put_back(text)
         stamp = to_text(self.now).replace(":", "").replace("-", "")
-        return put_back(self._settings.file, text, stamp)
+        return restore_file(self._settings.file, text, stamp)
 
     def archived_message(self, message_id: str) -> Message | None:
-        if not self._owners(message_id):
+        if not self._archive_owners(message_id):
             return None
         condition = "message_id = :message_id"
         return next(iter(archived_messages(self.connection, condition, {"message_id": message_id})), None)
@@ -231,7 +239,7 @@ class SqlTransaction(Transaction):
         return {"count": len(gone)}
 
     def has_archived(self, message: Message, agent: str | None = None) -> bool:
-        owners = self._owners(message.message_id)
+        owners = self._archive_owners(message.message_id)
         return bool(owners) if agent is None else agent in owners
 
     def archive(self, agent: str, message: Message) -> None:
@@ -240,8 +248,8 @@ class SqlTransaction(Transaction):
         """
         entry = self._entries.get(message.message_id)
         # guard: archived-beside-another
-        if entry is not None and entry.arrival is None and self._owners(message.message_id):
-            own, number = self._with_free_id(message), len(self.changes.archived)
+        if entry is not None and entry.arrival is None and self._archive_owners(message.message_id):
+            own, number = self._give_free_id(message), len(self.changes.archived)
             super().archive(agent, own)
             if own is not message and len(self.changes.archived) > number:
                 text = (
@@ -252,7 +260,7 @@ class SqlTransaction(Transaction):
             return
         super().archive(agent, message)
 
-    def _with_free_id(self, message: Message) -> Message:
+    def _give_free_id(self, message: Message) -> Message:
         """Return the message with the first id under which the archives have it already, or nothing else."""
         number, candidate = 1, message
         while not self._may_be_archived_as(candidate):
@@ -269,33 +277,33 @@ class SqlTransaction(Transaction):
 
     def _archived_copies(self, message_id: str) -> Sequence[Message]:
         """Return the archived messages of this id; those of all rows of other programs are read at once."""
-        if message_id not in self._copies:
+        if message_id not in self._copies_by_id:
             foreign = [name for name, entry in self._entries.items() if entry.arrival is None]
-            wanted = {message_id, *(name for name in foreign if self._owners(name))} - self._copies.keys()
-            self._copies.update({name: [] for name in wanted})
+            wanted = {message_id, *(name for name in foreign if self._archive_owners(name))} - self._copies_by_id.keys()
+            self._copies_by_id.update({name: [] for name in wanted})
             records = f"SELECT message_id, record FROM {ARCHIVE} WHERE message_id IN"
             for name, text in self.connection.rows_among(records, sorted(wanted)):
-                if (archived := archived_message(text)) is not None:
-                    self._copies[name].append(archived)
-        return self._copies[message_id]
+                if (archived := parse_archived(text)) is not None:
+                    self._copies_by_id[name].append(archived)
+        return self._copies_by_id[message_id]
 
     def is_archived(self, message: Message) -> bool:
         """See `Transaction.is_archived`; never for a row of another program, which no archive of ours stands for."""
         entry = self._entries.get(self._origins.get(message, message).message_id)
         return (entry is None or entry.arrival is not None) and super().is_archived(message)
 
-    def _owners(self, message_id: str) -> AbstractSet[str]:
+    def _archive_owners(self, message_id: str) -> AbstractSet[str]:
         """Return the agents with this message in their archive; those of all messages that were read are asked for
         at once.
         """
-        if message_id not in self._archives and is_storable(message_id):
+        if message_id not in self._owners_by_id and is_storable(message_id):
             live = self._entries.keys()
-            wanted = sorted(live - self._archives.keys()) if message_id in live else [message_id]
-            self._archives.update(dict.fromkeys(wanted, frozenset()))
+            wanted = sorted(live - self._owners_by_id.keys()) if message_id in live else [message_id]
+            self._owners_by_id.update(dict.fromkeys(wanted, frozenset()))
             owners = f"SELECT message_id, agent FROM {ARCHIVE} WHERE message_id IN"
             for owned, agent in self.connection.rows_among(owners, wanted):
-                self._archives[owned] |= {agent}
-        return self._archives.get(message_id, frozenset())
+                self._owners_by_id[owned] |= {agent}
+        return self._owners_by_id.get(message_id, frozenset())
 
     # What follows turns the changes into rows, all in the database transaction they were made in.
 
@@ -311,38 +319,38 @@ class SqlTransaction(Transaction):
         if in_force is not None:
             action, facts = changes.records[0]
             changes.records[0] = (action, {**facts, "settings": on_record(in_force)})
-        known = numbers(self.connection)
+        known = read_numbers(self.connection)
         if known is None:
             text = f"{STATE} holds no numbers; nothing was changed"
             raise TeamError(Code.STORE_FAILED, text, NUMBERS_LOST.hint)
         self._arrivals = known.arrivals
         self._write_rows(changes)
-        archived = [archived_row(agent, message, n=self._number()) for agent, message in changes.archived]
+        archived = [archived_row(agent, message, n=self._next_number()) for agent, message in changes.archived]
         # guard: swallowed-archive-row-noticed
-        if self._insert(ARCHIVE, archived) != len(archived) or not self._kept(ARCHIVE, archived, "n", "record"):
-            raise _not_kept(ARCHIVE)
+        if self._insert(ARCHIVE, archived) != len(archived) or not self._were_kept(ARCHIVE, archived, "n", "record"):
+            raise _not_kept_error(ARCHIVE)
         self._write_pushed(changes, at)
         for reference, data in changes.attachments.items():
             row = {"reference": reference, "data": data}
             # guard: attachment-looked-at
             if not self._insert_once(ATTACHMENTS, row, "reference", says="data"):
-                raise _not_kept(ATTACHMENTS)
+                raise _not_kept_error(ATTACHMENTS)
         if changes.settings is not None:
             write_settings(self.connection, changes.settings)
         if in_force is not None:
             place = self._settings.place if changes.settings is None else TABLE
             write_pointer(self.connection, known.seq + 1, in_force, place)
-        records, key = with_recorded(changes, self.config), self.config.key
-        lines = audit_lines(records, seq=known.seq, prev=as_text(known.prev), at=at, actor=actor, key=key)
+        records, key = records_to_write(changes, self.config), self.config.key
+        lines = audit_lines(records, seq=known.seq, prev=column_text(known.prev), at=at, actor=actor, key=key)
         # guard: swallowed-audit-line-noticed
         if self._insert(AUDIT, [line._asdict() for line in lines]) != len(lines):
-            raise _not_kept(AUDIT)
+            raise _not_kept_error(AUDIT)
         end = {"arrivals": self._arrivals, "seq": lines[-1].seq, "hash": lines[-1].hash, "at": at}
         columns = "arrivals = :arrivals, audit_seq = :seq, audit_hash = :hash, changed_at = :at"
         self.connection.change(f"UPDATE {STATE} SET {columns}", end)
         return lines[-1]
 
-    def _number(self) -> int:
+    def _next_number(self) -> int:
         self._arrivals += 1
         return self._arrivals
 
@@ -353,10 +361,10 @@ class SqlTransaction(Transaction):
             RefusedRowsError: The table refuses some of it.
         """
         writer = RowWriter(self.connection, self.shape)
-        writer.add(changes.added.values(), self._number)
+        writer.add(changes.added.values(), self._next_number)
         writer.replace([(self.entry(old), new) for old, new in changes.replaced.items()])
         if changes.removed:
-            self._keep_others(changes)
+            self._record_other_columns(changes)
             writer.remove([self.entry(message) for message in changes.removed])
         self.learned |= writer.learned
         # guard: compaction-is-optional
@@ -368,12 +376,12 @@ class SqlTransaction(Transaction):
                 if action == "compact":
                     facts["ids"] = [one for one in facts["ids"] if one not in staying]
 
-    def _keep_others(self, changes: Changes) -> None:
+    def _record_other_columns(self, changes: Changes) -> None:
         """Keep on the audit trail what other programs had in rows that go, since archives hold messages alone."""
         if not self.shape.others:
             return
         ids = ids_of(changes.removed)
-        for message_id, *others in self.connection.rows_among(self.shape.other_columns(), ids):
+        for message_id, *others in self.connection.rows_among(self.shape.select_other_columns(), ids):
             pairs = zip(self.shape.others, others, strict=True)
             held = {name: other for name, other in pairs if other is not None}
             if held:
@@ -391,7 +399,7 @@ class SqlTransaction(Transaction):
                 continue
             record = dump(dict(message.record))
             row = {"agent": agent, "message_id": message.message_id, "pushed_at": at, "record": record}
-            pushed = {"n": self._number(), **row}
+            pushed = {"n": self._next_number(), **row}
             # guard: push-into-ours-looked-at
             if not self._insert_once(INBOX, pushed, "agent", "message_id", says="record", is_same=_is_same_message):
                 failed[message.message_id] = f"{INBOX} does not keep it, or has another message of its id"
@@ -404,15 +412,15 @@ class SqlTransaction(Transaction):
         Returns:
             Why neither took it; empty when it is there.
         """
-        row = {"message_id": message.message_id, "payload": self._payload(message)}
+        row = {"message_id": message.message_id, "payload": self._pushed_payload(message)}
         is_there, trouble = False, "a trigger or a rule takes away or changes what is added"
         try:
             with self.connection.savepoint():
                 if not self._insert_once(own, row, "message_id", says="payload"):
-                    raise _Unkept
+                    raise _NotKeptError
                 self.connection.check_references(own, [row])
                 is_there = True
-        except _Unkept:
+        except _NotKeptError:
             pass  # undone, so that nobody reads there what nobody wrote
         except TransactionLostError as error:
             raise RefusedRowsError({}, {message.message_id: f"{own}: {error}"}) from error
@@ -429,7 +437,7 @@ class SqlTransaction(Transaction):
             changes.records.append(("inbox_file", facts))
         return ""
 
-    def _payload(self, message: Message) -> Any:
+    def _pushed_payload(self, message: Message) -> Any:
         """Return the payload to the letter as it stands in the row, with keys that the record has beside it, if any."""
         if not message.record.keys() <= ENVELOPE_KEYS:
             return dump(dict(message.payload))
@@ -460,7 +468,7 @@ class SqlTransaction(Transaction):
         # guard: pushed-row-looked-at
         return self._insert(into, [row]) > 0 and is_there()
 
-    def _kept(self, into: str, rows: Sequence[Fields], key: str, says: str) -> bool:
+    def _were_kept(self, into: str, rows: Sequence[Fields], key: str, says: str) -> bool:
         """Return whether rows that were added say what they were to say, where a trigger or rule may change that."""
         if not rows or not self.connection.meddlers(into, "INSERT"):
             return True
@@ -474,11 +482,11 @@ class SqlTransaction(Transaction):
         return self.connection.change_all(insert(into, rows[0]), rows) if rows else 0
 
 
-class _Unkept(Exception):
+class _NotKeptError(Exception):
     """A row is not there as it was written."""
 
 
-def _not_kept(table: str) -> TeamError:
+def _not_kept_error(table: str) -> TeamError:
     text = f"{table} did not keep what was written; nothing was changed"
     hint = "Let the owner of the table remove the trigger or rule that does it, then try again."
     return TeamError(Code.STORE_FAILED, text, hint)

@@ -1,8 +1,8 @@
-"""Which rows of a large table are read, and the indexes by which they are found, so that what is over costs nothing.
+"""Which rows of a large table are read, and the indexes that find them, so that finished rows cost nothing.
 
-Read are the rows that are on their way or failed; of those that are over, the ones on which requests, rosters or a
-sprint may rest, the newest, and one from and one to everybody who is named. A small table is read whole. What else is
-over is counted, found by its id, and walked through by `Team.older`.
+A row is finished once it is delivered or read. Read are all others; of the finished ones those on which requests,
+rosters or a sprint may rest (facts), the newest, and one from and one to everybody who is named. A small table is read
+whole. Other finished rows are counted, found by their id, and read page by page with `Team.older`.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from team_console.store.protocol.parsing import CARRIERS
 LARGE = 2000
 """A table with more rows than this is read in part."""
 NEWEST = 1000
-"""So many of the rows that are over are read in any case."""
-_CHUNK = 1000
-_OVER = (str(Status.DELIVERED), str(Status.READ))
-_PLAIN = frozenset({"handoff", "review", "notify", "collaborate", *CARRIERS})
-TELLING_KINDS = frozenset(
-    name for name, kind in KINDS.items() if name not in _PLAIN and kind.family is not Family.ROUTER
+"""So many of the newest finished rows are read in any case."""
+_ROWS_AT_ONCE = 1000
+"""Rows that one statement gives or asks for."""
+_FINISHED = (str(Status.DELIVERED), str(Status.READ))
+_WITHOUT_FACTS = frozenset({"handoff", "review", "notify", "collaborate", *CARRIERS})
+"""Kinds on which nothing rests but by what is carried in their text (`_FACT_WORDS`)."""
+FACT_KINDS = frozenset(
+    name for name, kind in KINDS.items() if name not in _WITHOUT_FACTS and kind.family is not Family.ROUTER
 )
-"""Kinds of which a message that is over still counts."""
-_TELLING_WORDS = (
+"""Kinds of which a finished message still counts."""
+_FACT_WORDS = (
     *("request_id", "in_reply_to", "msg_type", "_request", "slave_batch"),
     *("AGENT_", "BATCH_", "_RE", "_ASSIGNMENT", "COURSE_", "CC_", "_CONFIRMED"),
     *(f"\\u00{digit}" for digit in "4567"),
@@ -44,46 +46,47 @@ def _literal(word: str, shape: Shape) -> str:
     return f"E'{escaped}'" if shape.is_strict and escaped != word else f"'{word}'"
 
 
-def _literals(words: Sequence[str]) -> str:
+def _literal_list(words: Sequence[str]) -> str:
     return ", ".join(f"'{word}'" for word in words)
 
 
-def over(shape: Shape) -> str:
-    """Return the condition for rows that somebody has."""
-    return f"{shape.status} IN ({_literals([word for word in _OVER if shape.can_hold(word)])})"
+def finished_rows(shape: Shape) -> str:
+    """Return the SQL condition for rows that are delivered or read."""
+    return f"{shape.status} IN ({_literal_list([word for word in _FINISHED if shape.can_hold(word)])})"
 
 
-def live(shape: Shape) -> str:
-    """Return the condition for all others."""
-    some = _literals([word for word in _OVER if shape.can_hold(word)])
+def unfinished_rows(shape: Shape) -> str:
+    """Return the SQL condition for all rows but `finished_rows`."""
+    some = _literal_list([word for word in _FINISHED if shape.can_hold(word)])
     return f"(status IS NULL OR {shape.status} NOT IN ({some}))"
 
 
-def telling(shape: Shape) -> str:
-    """Return the condition for rows on which requests, rosters or a sprint may rest."""
+def fact_rows(shape: Shape) -> str:
+    """Return the SQL condition for rows on which requests, rosters or a sprint may rest."""
     parts = []
     if "message_type" in shape.types:
-        parts.append(f"{shape.kind} IN ({_literals(sorted(TELLING_KINDS))})")
+        parts.append(f"{shape.kind} IN ({_literal_list(sorted(FACT_KINDS))})")
     if "payload" in shape.types:
         find = "strpos" if shape.is_strict else "instr"
-        parts += [f"{find}({shape.payload}, {_literal(word, shape)}) > 0" for word in _TELLING_WORDS]
+        parts += [f"{find}({shape.payload}, {_literal(word, shape)}) > 0" for word in _FACT_WORDS]
     return f"({' OR '.join(parts) or '1 = 0'})"
 
 
-def indexes(shape: Shape) -> dict[str, str]:
+def wanted_indexes(shape: Shape) -> dict[str, str]:
     """Return name -> what it is of, for the indexes of `agent_message` that fit this table."""
     age = ", created_at" if "created_at" in shape.types else ""
+    facts = fact_rows(shape).replace(f"{MESSAGES}.", "")
     found = {
         "team_console_mail": f"(recipient, status{age})",
         "team_console_senders": f"(sender{age})",
         "team_console_groups": f"(status) WHERE {shape.is_group}",
-        "team_console_live": f"(status) WHERE {live(shape)}",
-        "team_console_telling": f"(status) WHERE {over(shape)} AND {telling(shape)}".replace(f"{MESSAGES}.", ""),
+        "team_console_live": f"(status) WHERE {unfinished_rows(shape)}",
+        "team_console_telling": f"(status) WHERE {finished_rows(shape)} AND {facts}",
     }
     if shape.id != f"{MESSAGES}.message_id":  # numbers and UUIDs are looked for by their text
         found["team_console_ids"] = f"(({shape.id}))".replace(f"{MESSAGES}.", "")
     if age:
-        found["team_console_newest"] = f"(created_at) WHERE {over(shape)}"
+        found["team_console_newest"] = f"(created_at) WHERE {finished_rows(shape)}"
     if "message_type" in shape.types:
         found["team_console_kinds"] = "(message_type)"
     return found
@@ -94,7 +97,7 @@ def read_notes(shape: Shape) -> str:
     return f"""{"strpos" if shape.is_strict else "instr"}(note, '"status":"read"') > 0"""
 
 
-_MAY_NOT = ("42", "0A", "57014")
+_INDEX_REFUSED = ("42", "0A", "57014")
 """How the SQLSTATE begins of a refusal to make an index: no right, a type that cannot be in this one, or it takes
 longer than a statement of this role may."""
 
@@ -102,7 +105,7 @@ longer than a statement of this role may."""
 def make_indexes(connection: Connection, shape: Shape) -> None:
     """Make those that are missing. Only the owner may index a table; without one everything works, if slower."""
     there = connection.indexes(MESSAGES) | connection.indexes(NOTES) | connection.indexes(AUDIT)
-    wanted = {name: f"{MESSAGES} {of}" for name, of in indexes(shape).items()}
+    wanted = {name: f"{MESSAGES} {of}" for name, of in wanted_indexes(shape).items()}
     wanted["team_console_read_notes"] = f"{NOTES} (message_id) WHERE {read_notes(shape)}"
     # guard: plain-lines-cost-nothing
     wanted["team_console_tells"] = f"{AUDIT} (seq) WHERE {telling_lines(connection)}"
@@ -113,7 +116,7 @@ def make_indexes(connection: Connection, shape: Shape) -> None:
             with connection.savepoint():
                 connection.change(f"CREATE INDEX {name} ON {of}")
         except connection.error as error:
-            if not str(getattr(error, "sqlstate", _MAY_NOT[0])).startswith(_MAY_NOT):
+            if not str(getattr(error, "sqlstate", _INDEX_REFUSED[0])).startswith(_INDEX_REFUSED):
                 raise
 
 
@@ -122,35 +125,35 @@ def is_large(connection: Connection) -> bool:
     return connection.first(f"SELECT 1 FROM {MESSAGES} LIMIT 1 OFFSET {LARGE}") is not None
 
 
-def window(connection: Connection, shape: Shape) -> Iterator[Sequence[tuple[Any, ...]]]:
+def read_window(connection: Connection, shape: Shape) -> Iterator[Sequence[tuple[Any, ...]]]:
     """Yield the rows of a large table that are read, some hundred at a time."""
-    yield from connection.chunks(_CHUNK, shape.rows(live(shape)))
+    yield from connection.chunks(_ROWS_AT_ONCE, shape.select_rows(unfinished_rows(shape)))
     newest = " ORDER BY created_at DESC" if "created_at" in shape.types else ""
     there = connection.indexes(MESSAGES)
     finding = [
-        f"SELECT message_id FROM {MESSAGES} WHERE {over(shape)} AND {telling(shape)}",
-        f"SELECT message_id FROM {MESSAGES} WHERE {over(shape)}{newest} LIMIT {NEWEST}",
-        _one_of_each("sender", newest) if "team_console_senders" in there else _one_of_all("sender"),
-        _one_of_each("recipient", "") if "team_console_mail" in there else _one_of_all("recipient"),
+        f"SELECT message_id FROM {MESSAGES} WHERE {finished_rows(shape)} AND {fact_rows(shape)}",
+        f"SELECT message_id FROM {MESSAGES} WHERE {finished_rows(shape)}{newest} LIMIT {NEWEST}",
+        _one_of_each_by_index("sender", newest) if "team_console_senders" in there else _one_of_each_by_scan("sender"),
+        _one_of_each_by_index("recipient", "") if "team_console_mail" in there else _one_of_each_by_scan("recipient"),
     ]
     # In two steps: a server that joins them would rather read the whole table than believe that so few are wanted.
     ids = dict.fromkeys(message_id for some in finding for (message_id,) in connection.rows(some))
-    for start in range(0, len(ids), _CHUNK):
-        yield rows_of(connection, shape, [*ids][start : start + _CHUNK])
+    for start in range(0, len(ids), _ROWS_AT_ONCE):
+        yield rows_with_ids(connection, shape, [*ids][start : start + _ROWS_AT_ONCE])
 
 
-def rows_of(connection: Connection, shape: Shape, ids: Sequence[Any]) -> list[tuple[Any, ...]]:
+def rows_with_ids(connection: Connection, shape: Shape, ids: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Return the rows with these ids, as the column has them."""
-    return connection.rows_among(shape.rows(f"{MESSAGES}.message_id IN"), ids)
+    return connection.rows_among(shape.select_rows(f"{MESSAGES}.message_id IN"), ids)
 
 
-def _one_of_all(column: str) -> str:
-    """Return the same where no index answers it: all rows are gone through once, by the database."""
+def _one_of_each_by_scan(column: str) -> str:
+    """Return what `_one_of_each_by_index` does where no index answers it: the database goes through all rows once."""
     placed = f"SELECT message_id, row_number() OVER (PARTITION BY {column}) AS place FROM {MESSAGES}"
     return f"SELECT message_id FROM ({placed}) AS placed WHERE place = 1"
 
 
-def _one_of_each(column: str, order: str) -> str:
+def _one_of_each_by_index(column: str, order: str) -> str:
     """Return the select of the id of one row, the first in this order, for each value of the column.
 
     Each next value is looked for behind the one before, so that an index answers it with as many steps as values.

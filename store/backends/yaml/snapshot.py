@@ -38,8 +38,8 @@ from team_console.store.backends.yaml.trail_follower import TrailFileFollower
 from team_console.store.contract.team import (
     FOREIGN_WRITE,
     NO_LOCKS,
+    NO_LOCKS_HINT,
     ROLLED_BACK,
-    WITHOUT_LOCKS,
     Addressed,
     Condition,
     HolderWatch,
@@ -412,7 +412,7 @@ class FolderHealth(Struct):
         if not self.locks:
             return []
         text = f"{self.layout.folder} is on a file system without locks ({self.locks}): nobody can write to this team"
-        return [Problem(NO_LOCKS, "error", str(self.layout.folder), text, WITHOUT_LOCKS)]
+        return [Problem(NO_LOCKS, "error", str(self.layout.folder), text, NO_LOCKS_HINT)]
 
     def _folders(self) -> list[Problem]:
         """Return findings on what stands in place of a folder: nothing is written through a link out of the team."""

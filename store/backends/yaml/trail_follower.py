@@ -14,7 +14,7 @@ from team_console.store.backends.trail_reader import TrailLine, TrailReader
 from team_console.store.backends.yaml.audit_trail import decoded_line, whole_lines
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import is_closed
-from team_console.store.contract.team import AuditLine, LineSeal, judged
+from team_console.store.contract.team import AuditLine, LineSeal, judge_seal
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import mapping_in
 
@@ -26,7 +26,7 @@ def seal_of(raw: bytes, key: bytes) -> LineSeal:
     if not key:
         return LineSeal.UNKNOWN
     match = _SEAL.search(raw)
-    return judged(key, raw[: match.start()] + b"}\n" if match else raw, match[1].decode() if match else None)
+    return judge_seal(key, raw[: match.start()] + b"}\n" if match else raw, match[1].decode() if match else None)
 
 
 _LINE = msgspec.json.Decoder(TrailLine)

@@ -1,4 +1,4 @@
-"""What is over in a large table and is not read: counted by an index, and walked through a page at a time."""
+"""Finished rows of a large table, which a snapshot leaves out: counted by an index, and read a page at a time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from team_console.store.backends.sql.connection import Connection, in_list
-from team_console.store.backends.sql.history import archived_stretch, places_in
+from team_console.store.backends.sql.history import archived_stretch, decode_cursor
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, NOTES, Shape
-from team_console.store.backends.sql.window import over, read_notes
-from team_console.store.contract.team import COUNTED, Beyond, Page
+from team_console.store.backends.sql.window import finished_rows, read_notes
+from team_console.store.contract.team import MOST_COUNTED, FinishedCounts, Page
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status, addressees, nonempty
@@ -20,22 +20,22 @@ from team_console.store.model.names import spellings
 from team_console.store.protocol.parsing import when_created
 
 
-def pushed_to(connection: Connection, shape: Shape, agent: str) -> int:
-    """Return how many messages were delivered to this agent alone that it did not acknowledge, `COUNTED` at most."""
+def count_pushed(connection: Connection, shape: Shape, agent: str) -> int:
+    """Count the messages delivered to this agent alone that it did not acknowledge, `MOST_COUNTED` at most."""
     some, values = in_list("name", spellings(agent))
     mine = f"SELECT 1 FROM {MESSAGES} WHERE recipient IN {some} AND {shape.status} = '{Status.DELIVERED}'"
-    if _are_read_by_note(connection, shape):
+    if _has_rows_read_by_note(connection, shape):
         mine += f" AND NOT {_noted_as_read(shape)}"
-    return int(connection.scalar(f"SELECT count(*) FROM ({mine} LIMIT {COUNTED}) AS mine", values))
+    return int(connection.scalar(f"SELECT count(*) FROM ({mine} LIMIT {MOST_COUNTED}) AS mine", values))
 
 
-def counted_beyond(connection: Connection, shape: Shape) -> Beyond:
-    """Count the rows that are over."""
+def count_finished(connection: Connection, shape: Shape) -> FinishedCounts:
+    """Count the finished rows by status, and those that were only delivered by agent."""
     oldest = "min(created_at)" if "created_at" in shape.types else "NULL"
-    rows = f"SELECT recipient, status, count(*), {oldest} FROM {MESSAGES} WHERE {over(shape)}"
+    rows = f"SELECT recipient, status, count(*), {oldest} FROM {MESSAGES} WHERE {finished_rows(shape)}"
     groups = connection.rows(f"{rows} GROUP BY recipient, status")
     noted = []
-    if _are_read_by_note(connection, shape):
+    if _has_rows_read_by_note(connection, shape):
         noted = connection.rows(f"{rows} AND {_noted_as_read(shape)} GROUP BY recipient, status")
     read = {str(recipient): int(count) for recipient, status, count, _ in noted if status == Status.DELIVERED}
     statuses: dict[str, int] = {}
@@ -50,10 +50,10 @@ def counted_beyond(connection: Connection, shape: Shape) -> Beyond:
             before, earlier = delivered.get(name, (0, None))
             moments = [moment for moment in (since, earlier) if moment is not None]
             delivered[name] = before + unread, min(moments, default=None)
-    return Beyond(nonempty(statuses), delivered)
+    return FinishedCounts(nonempty(statuses), delivered)
 
 
-def _are_read_by_note(connection: Connection, shape: Shape) -> bool:
+def _has_rows_read_by_note(connection: Connection, shape: Shape) -> bool:
     """Return whether some rows were read although their table has no word for it."""
     return shape.has_ours and connection.first(f"SELECT 1 FROM {NOTES} WHERE {read_notes(shape)} LIMIT 1") is not None
 
@@ -63,7 +63,7 @@ def _noted_as_read(shape: Shape) -> str:
 
 
 def older_page(connection: Connection, shape: Shape, reader: RowReader, *, cursor: str | None, limit: int) -> Page:
-    """Return a stretch of archives and of what is over in the table, newest first.
+    """Return a stretch of archives and of finished rows of the table, newest first.
 
     The cursor says how far each of them was walked: the place of its last message, null before the first, empty behind
     the last.
@@ -71,65 +71,67 @@ def older_page(connection: Connection, shape: Shape, reader: RowReader, *, curso
     Raises:
         TeamError: `INVALID_FIELD` for a text that is no cursor.
     """
-    in_archive, in_table = (None, None) if cursor is None else places_in(cursor, tuple[str | None, str | None])
+    in_archive, in_table = (None, None) if cursor is None else decode_cursor(cursor, tuple[str | None, str | None])
     archived: list[tuple[str, Message | Problem]] = []
     if shape.has_ours and in_archive != "":
         archived = archived_stretch(connection, agent=None, behind=in_archive, limit=limit + 1)
-    rows = [] if in_table == "" else _rows_behind(connection, shape, reader, in_table, limit + 1)
+    rows = [] if in_table == "" else _finished_after(connection, shape, reader, in_table, limit + 1)
     taken, problems = list[Message](), list[Problem]()
-    of_archive = of_table = 0
-    while len(taken) < limit and (of_archive < len(archived) or of_table < len(rows)):
-        past = archived[of_archive][1] if of_archive < len(archived) else None
-        row = rows[of_table][1] if of_table < len(rows) else None
-        if isinstance(past, Problem):
-            problems.append(past)
-            of_archive += 1
-        elif past is not None and (row is None or when_created(row) < when_created(past)):
-            taken.append(past)
-            of_archive += 1
-        elif row is not None:
-            taken.append(row)
-            of_table += 1
-    in_archive = _reached(archived, of_archive, limit, in_archive)
-    in_table = _reached(rows, of_table, limit, in_table)
+    archived_taken = finished_taken = 0
+    while len(taken) < limit and (archived_taken < len(archived) or finished_taken < len(rows)):
+        archived_next = archived[archived_taken][1] if archived_taken < len(archived) else None
+        finished_next = rows[finished_taken][1] if finished_taken < len(rows) else None
+        if isinstance(archived_next, Problem):
+            problems.append(archived_next)
+            archived_taken += 1
+        elif archived_next is not None and (
+            finished_next is None or when_created(finished_next) < when_created(archived_next)
+        ):
+            taken.append(archived_next)
+            archived_taken += 1
+        elif finished_next is not None:
+            taken.append(finished_next)
+            finished_taken += 1
+    in_archive = _place_reached(archived, archived_taken, limit, in_archive)
+    in_table = _place_reached(rows, finished_taken, limit, in_table)
     following = None if (in_archive, in_table) == ("", "") else json.dumps([in_archive, in_table])
     return Page(tuple(taken), following, tuple(problems))
 
 
-def _reached(stretch: Sequence[tuple[str, object]], taken: int, limit: int, before: str | None) -> str | None:
+def _place_reached(stretch: Sequence[tuple[str, object]], taken: int, limit: int, before: str | None) -> str | None:
     """Return the place of the last one that was taken, empty behind the last of all."""
     if taken == len(stretch) <= limit:
         return ""
     return stretch[taken - 1][0] if taken else before
 
 
-def _rows_behind(
+def _finished_after(
     connection: Connection, shape: Shape, reader: RowReader, place: str | None, limit: int
 ) -> list[tuple[str, Message]]:
-    """Return at most so many messages that are over and in no archive, newest first, each with its place.
+    """Return at most so many finished messages that are in no archive, newest first, each with its place.
 
     Rows without a time come last.
     """
-    at, behind = (None, None) if place is None else places_in(place, tuple[Any, str | None])
+    at, behind = (None, None) if place is None else decode_cursor(place, tuple[Any, str | None])
     found: list[tuple[Any, str]] = []
     if "created_at" in shape.types and (place is None or at is not None):
-        found = _ids_behind(connection, shape, at, behind, limit)
+        found = _finished_ids_after(connection, shape, at, behind, limit)
         at = behind = None
     if len(found) < limit:
-        found += _ids_behind(connection, shape, None, behind, limit - len(found), is_timed=False)
-    rows = connection.rows_among(f"{shape.rows(f'{shape.id} IN')}", [message_id for _, message_id in found])
-    entries = {entry.row.message_id: entry.message for entry in reader.alone(rows)}
+        found += _finished_ids_after(connection, shape, None, behind, limit - len(found), is_timed=False)
+    rows = connection.rows_among(f"{shape.select_rows(f'{shape.id} IN')}", [message_id for _, message_id in found])
+    entries = {entry.row.message_id: entry.message for entry in reader.read_rows(rows)}
     messages = ((json.dumps([at, message_id]), entries.get(message_id)) for at, message_id in found)
     return [(place, message) for place, message in messages if message is not None]
 
 
-def _ids_behind(
+def _finished_ids_after(
     connection: Connection, shape: Shape, at: Any, behind: str | None, limit: int, *, is_timed: bool = True
 ) -> list[tuple[Any, str]]:
     age = ("CAST(created_at AS TEXT)" if shape.is_strict else "created_at") if is_timed else "NULL"
-    conditions = [over(shape), f"message_id IS NOT NULL AND created_at IS{' NOT' if is_timed else ''} NULL"]
+    conditions = [finished_rows(shape), f"message_id IS NOT NULL AND created_at IS{' NOT' if is_timed else ''} NULL"]
     if "created_at" not in shape.types:
-        conditions = [over(shape), "message_id IS NOT NULL"]
+        conditions = [finished_rows(shape), "message_id IS NOT NULL"]
     if shape.has_ours:
         conditions.append(f"NOT EXISTS (SELECT 1 FROM {ARCHIVE} WHERE {ARCHIVE}.message_id = {shape.id})")
     values: dict[str, Any] = {"limit": limit}
