@@ -219,7 +219,7 @@ class Tools:
         summary: Annotated[str, Field(description="what is done, in 5-10 words")],
         details: Annotated[str, Field(description="what was made, what is left, where to look")] = "",
     ) -> SentResult:
-        """SendProgress the lead that your work is done; it stands in the roster as your last report."""
+        """Tell the lead that your work is done; it stands in the roster as your last report."""
         return await self._write(lambda caller: _report(caller, summary, details))
 
     async def _write(self, act: Callable[[Caller], Receipt]) -> CallToolResult:
