@@ -16,6 +16,7 @@ from tests.equipment.yaml_folder import (
     meanwhile,
     open_yaml,
     process,
+    receive,
     replace_by_rename,
     wait_for,
 )
@@ -38,6 +39,14 @@ def test_a_ledger_that_was_tampered_with_says_from_where(tmp_path: Path, what: s
     intact = [line.intact for line in reversed(open_yaml(tmp_path).audit())]
     assert intact[:2] == [True, True]
     assert intact[-1] is False
+
+
+def test_a_line_does_not_repeat_an_archived_record_that_the_queue_shows(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    receive(open_yaml(tmp_path))
+    assert [line["archived"] for line in audit_lines(tmp_path) if "archived" in line] == [
+        [["task-manager", make_message(1).message_id]]
+    ]
 
 
 LOCK = QUEUE + ".lock"

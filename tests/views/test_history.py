@@ -53,6 +53,14 @@ def test_filters_by_expression_look_into_names_ids_and_the_whole_payload() -> No
     assert _ids(story, grep="^debugger$") == [deep.message_id]
 
 
+def test_a_live_message_that_is_older_than_all_archived_ones_is_found() -> None:
+    story = Chronicle()
+    for _ in range(2):
+        story.say(LEAD, "debugger")
+    story.archive(story.messages[1])
+    assert _ids(story) == ["m1", "m2"]
+
+
 def test_an_age_before_the_beginning_of_time_lets_everything_through() -> None:
     assert len(_ids(_conversation(), since="999999999w")) == 6
     assert len(_ids(_conversation(), since=f"{'9' * 5000}w")) == 6

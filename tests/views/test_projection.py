@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from itertools import count
+from itertools import count, repeat
 
 from team_console.store.contract.team import Condition
 from team_console.store.views.projection import Projection
@@ -52,6 +52,13 @@ def test_rows_stay_while_the_store_cannot_be_read_and_recover_by_themselves() ->
         assert (view.snapshot.is_known, view.snapshot.condition) == (False, condition)
         assert (view.requests, dict(view.inboxes), view.counts) == (good.requests, dict(good.inboxes), good.counts)
     assert board.update(story.snapshot(), story.now).requests == good.requests
+
+
+def test_of_many_messages_that_left_the_queue_the_newest_say_who_was_seen() -> None:
+    story, board = Chronicle(), Projection(LEAD)
+    archived = [story.say(sender, LEAD) for sender in ("file-manager", *repeat("debugger", 10_000))]
+    view = board.update(snapshot_of((), config=story.config), story.now, reversed(archived))
+    assert [agent(view, name).last_seen is not None for name in ("file-manager", "debugger")] == [False, True]
 
 
 def test_a_view_that_is_made_again_takes_few_calls_for_each_message() -> None:

@@ -366,7 +366,6 @@ def _mark_text(mark: tuple[int, ...] | None) -> str:
 # What lies beside the queue and deserves a look: torn ends, rejected messages, recent healings, loose permissions.
 
 _RECENT = 20
-_HEALING = frozenset({"heal", "undo"})
 _COUNTS = (
     ("restored", "message", "put back"),
     ("changed", "state", "put back"),
@@ -455,7 +454,7 @@ class FolderHealth(Struct):
             trail = AuditTrail(self.disk, self.layout.audit)
             lines = trail.last(_RECENT)
             lost = audit_problem(self.disk, self.layout, parse_released(lock_text), trail.tip().seq)
-            told = [_healing_notice(line) for line in lines if line.action in _HEALING]
+            told = [_healing_notice(line) for line in lines if line.action == "heal"]
             self.of_trail = key, [lost, *told] if lost is not None else told
         return self.of_trail[1]
 
@@ -463,9 +462,7 @@ class FolderHealth(Struct):
 def _healing_notice(line: Line) -> Problem:
     """Tell of a repair that a line of the trail has."""
     facts = line.facts
-    if "undone" in facts:
-        text = "a receive that was cut short was undone; its messages are pending again"
-    elif "completed" in facts:
+    if "completed" in facts:
         text = f"{facts.get('action')} was cut short and was finished"
     else:
         counts = [(facts[name], *what) for name, *what in _COUNTS if isinstance(facts.get(name), list) and facts[name]]
