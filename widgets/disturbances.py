@@ -73,6 +73,6 @@ class Disturbances(Generic[RowT]):
             self._lost, self._at = None, _NEVER
         self.leaving |= leaving
 
-    def stay(self) -> None:
+    def expect_no_leaving(self) -> None:
         """Keep the treated rows after all: one that leaves from now on counts as a disturbance."""
         self.leaving = frozenset()

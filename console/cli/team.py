@@ -72,7 +72,7 @@ def do_demo(call: Call) -> int:
 
         options.team = str(folder)
         read_only = options.read_only
-        status = run_console(call.team, me=call.given_actor, read_only=read_only, is_passing=not options.keep)
+        status = run_console(call.team, me=call.given_actor, read_only=read_only, is_temporary=not options.keep)
     if options.keep:
         call.note(f"the team is kept in {folder}")
     return status

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.tui.drafts import replace_file, state_file
-from team_console.console.tui.one_screen import OneScreen
+from team_console.console.tui.screen_protocols import MainScreenProtocol
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import Team
 from team_console.store.model.safe import safe_line
@@ -34,7 +34,7 @@ class Absence:
         card: Says what happened since.
     """
 
-    def __init__(self, screen: OneScreen, left_at: datetime | None) -> None:
+    def __init__(self, screen: MainScreenProtocol, left_at: datetime | None) -> None:
         self._screen = screen
         self.left_at = self._tells_since = left_at
         self.card = Card(id="since")

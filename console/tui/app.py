@@ -14,7 +14,7 @@ from team_console.console.actions import BY_ID, configure_keys
 from team_console.console.preferences import Preferences, load_preferences, mistakes_in_words
 from team_console.console.selection import ActionContext
 from team_console.console.tui.absence import LastVisit, Visit
-from team_console.console.tui.crash_guard import ContainedApp
+from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.following import LookWanted, Progressed, StoreFollower
 from team_console.console.tui.keys import KeyQueue
@@ -47,7 +47,7 @@ IDLE = 900.0
 """Seconds without a key after which the human is told what happened meanwhile."""
 
 
-class ConsoleApp(ContainedApp[int]):
+class ConsoleApp(GuardedApp[int]):
     """The human's seat at one team: it reads the team whenever `look` is called or the store changed."""
 
     TITLE = "team-console"
@@ -63,7 +63,7 @@ class ConsoleApp(ContainedApp[int]):
         me: str,
         read_only: bool = False,
         reader: StoreReader | None = None,
-        is_passing: bool = False,
+        is_temporary: bool = False,
     ) -> None:
         super().__init__(ansi_color=native_colours())
         self.team, self.reader = team, reader or StoreReader(team, me)
@@ -86,7 +86,7 @@ class ConsoleApp(ContainedApp[int]):
             preferences=self.preferences,
             last=self.last_visit.read(),
         )
-        self.main.situation = ScreenState(root=str(team.root or ""), is_passing=is_passing)
+        self.main.situation = ScreenState(root=str(team.root or ""), is_temporary=is_temporary)
         self.presence = SeatPresence(team, me, read_only=self.read_only)
         self.follower = StoreFollower(self, self.main, self.reader, self._notifier, self.presence)
         self._keys = KeyQueue(self, super().on_event, self.frames)
@@ -186,7 +186,7 @@ class ConsoleApp(ContainedApp[int]):
         await self._keys.take(event)
 
     def keep_typed(self) -> None:
-        """See `ContainedApp.keep_typed`; a form that is taken down has no fields any more."""
+        """See `GuardedApp.keep_typed`; a form that is taken down has no fields any more."""
         # guard: form-taken-down-keeps-nothing
         if self.return_code is None and self.main.form is not None:
             self.main.form.keep()
@@ -200,13 +200,13 @@ class ConsoleApp(ContainedApp[int]):
         self.presence.resume()
 
     def write_decided(self) -> list[str]:
-        """See `ContainedApp.write_decided`; drafts are written, too."""
+        """See `GuardedApp.write_decided`; drafts are written, too."""
         lost = self.main.pending_decisions.flush()
         self.drafts.flush()
         return lost
 
     def unwritten(self) -> list[str]:
-        """See `ContainedApp.unwritten`."""
+        """See `GuardedApp.unwritten`."""
         return self.main.pending_decisions.unwritten
 
     def action_help_quit(self) -> None:
@@ -264,7 +264,7 @@ def run_console(
     me: str | None = None,
     read_only: bool = False,
     reader: StoreReader | None = None,
-    is_passing: bool = False,
+    is_temporary: bool = False,
 ) -> int:
     """Run the console on `team`, and on those that are gone to from there, until it is left.
 
@@ -272,7 +272,7 @@ def run_console(
         me: Who sits there, in every team; None for the lead of each. A name that was given is never exchanged for
             another: an agent, whose process is bound to its name, would become the lead of a team it is not in.
         reader: What reads `team`, if that began already.
-        is_passing: Whether `team` is gone when the console is left.
+        is_temporary: Whether `team` is gone when the console is left.
 
     Returns:
         The exit status.
@@ -282,7 +282,7 @@ def run_console(
         while True:
             # guard: seat-in-another-team
             seat = me or team.config().lead
-            app = ConsoleApp(team, me=seat, read_only=read_only, reader=reader, is_passing=is_passing)
+            app = ConsoleApp(team, me=seat, read_only=read_only, reader=reader, is_temporary=is_temporary)
             with app.presence:
                 status = app.run_to_the_end()[1]
             if app.next_team is None and not status and app.presence.may_answer:
@@ -291,7 +291,7 @@ def run_console(
             if app.next_team is None:
                 return status
             team, reader = opened.enter_context(closing(open_team(app.next_team, read_only=read_only))), None
-            is_passing = False
+            is_temporary = False
 
 
 def _say_what_is_unanswered(team: Team) -> None:

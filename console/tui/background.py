@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 from team_console.console.tui.evidence import EvidenceRequest, gather
-from team_console.console.tui.one_screen import OneScreen
+from team_console.console.tui.screen_protocols import MainScreenProtocol
 from team_console.console.tui.shown_evidence import ShownEvidence, evidence_to_show
 from team_console.console.tui.words import error_text
 from team_console.console.tui.workers import start_worker
@@ -44,7 +44,7 @@ class Background:
         opens_form: A look is under way after which a form opens: keys wait for it.
     """
 
-    def __init__(self, screen: OneScreen) -> None:
+    def __init__(self, screen: MainScreenProtocol) -> None:
         self._screen = screen
         self._busy = self.opens_form = False
         self._fetching: set[str] = set()

@@ -37,12 +37,12 @@ PATIENCE = 5.0
 """Seconds a thread that is still at work has to end after the human left: longer than a write waits for its lock."""
 HURRY = 1.2
 """Seconds the console has to end in order after its terminal went away or a signal told it to end."""
-_LAST = 0.5
+_KEEPING_TIME = 0.5
 """Seconds that what was typed has to reach the disk when it did not end in order: two seconds are the limit."""
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
-class ContainedApp(MendedApp[ReturnT]):
+class GuardedApp(MendedApp[ReturnT]):
     """An app that ends with a log of the places in the code after an exception that nobody expected."""
 
     def __init__(self, *, ansi_color: bool | None = None) -> None:
@@ -70,7 +70,7 @@ class ContainedApp(MendedApp[ReturnT]):
         self.frames.take(event.number)
 
     @on(ExitApp)
-    def _note_end(self) -> None:  # a page says so without calling `exit`
+    def _page_ended(self) -> None:  # a page says so without calling `exit`
         if not self._is_ending:
             self.exit()
 
@@ -124,13 +124,13 @@ class ContainedApp(MendedApp[ReturnT]):
 
     def run_to_the_end(self) -> tuple[ReturnT | None, int]:
         """Run until it is left; returns what it was left with, and the exit status."""
-        patience = Timer(PATIENCE, self._lose_patience)
+        patience = Timer(PATIENCE, self._end_without_the_store)
         patience.daemon = True
         unwritten: list[str] = []
 
         async def session() -> ReturnT | None:
             loop = asyncio.get_running_loop()
-            loop.set_exception_handler(self._failed_task)
+            loop.set_exception_handler(self._take_task_failure)
             Thread(target=self._watch_terminal, args=(loop,), name="terminal watch", daemon=True).start()
             for number in _SIGNALS:  # Textual itself would leave the screen as it is
                 with suppress(RuntimeError, ValueError):
@@ -144,7 +144,7 @@ class ContainedApp(MendedApp[ReturnT]):
                 unwritten.extend(self.write_decided())
 
         before = threading.excepthook
-        threading.excepthook = self._failed_thread
+        threading.excepthook = self._take_thread_failure
         try:
             result = asyncio.run(session())
         finally:
@@ -154,17 +154,18 @@ class ContainedApp(MendedApp[ReturnT]):
             _tell_unwritten("not written", unwritten)
         return result, self.return_code or 0
 
-    def _lose_patience(self) -> None:
+    def _end_without_the_store(self) -> None:
         """End without a store that does not answer, and say what may not have reached it."""
         _tell_unwritten("it is not known whether this was written", self.unwritten())
         _end_now(self.return_code or 0)
 
     def _end_soon(self, number: int) -> None:
         """End in order, and in any case in `HURRY` seconds: the interpreter itself may hang at its end."""
-        Thread(target=self._insist, args=(128 + number,), name="end", daemon=True).start()
+        Thread(target=self._end_after_hurry, args=(128 + number,), name="end", daemon=True).start()
         self.exit(return_code=128 + number)
 
-    def _insist(self, status: int) -> None:
+    def _end_after_hurry(self, status: int) -> None:
+        """Wait `HURRY` seconds for an end in order, then keep what was typed and end the process."""
         Event().wait(HURRY)
 
         # The loop may have had no time to keep what was typed; a disk that hangs must not keep us either.
@@ -174,7 +175,7 @@ class ContainedApp(MendedApp[ReturnT]):
 
         keeping = Thread(target=save, name="keeping drafts", daemon=True)
         keeping.start()
-        keeping.join(_LAST)
+        keeping.join(_KEEPING_TIME)
         _end_now(status)
 
     def _watch_terminal(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -190,13 +191,13 @@ class ContainedApp(MendedApp[ReturnT]):
         with suppress(Exception):
             loop.call_soon_threadsafe(self._end_soon, signal.SIGHUP)
         # guard: ends-with-terminal
-        self._insist(128 + signal.SIGHUP)
+        self._end_after_hurry(128 + signal.SIGHUP)
 
-    def _failed_task(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def _take_task_failure(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         if isinstance(error := context.get("exception"), Exception):
             self.fail(error)
 
-    def _failed_thread(self, failure: threading.ExceptHookArgs) -> None:
+    def _take_thread_failure(self, failure: threading.ExceptHookArgs) -> None:
         error, thread = failure.exc_value, failure.thread.name if failure.thread else "a thread"
         is_lost = isinstance(error, OSError) and error.errno in (errno.EIO, errno.EPIPE)
         if thread == "textual-output" and is_lost:

@@ -22,11 +22,11 @@ Draft = Mapping[str, str]
 MOST_DAYS = 30
 """Days after which a draft nobody came back to is thrown away, and a file of such drafts with it."""
 _DAY = 86_400.0
-_LONGEST_TURN = 2.0
+_LONGEST_WAIT = 2.0
 """Seconds for which another console's turn at the drafts is waited for."""
 _ANSWERS = frozenset({"approve", "reject", "answer", "askback", "remarks"})
 """What drafts of answers to requests are for: `approve:REQUEST`."""
-_OF = "of"
+_TEXT_DIGEST = "of"
 """Field of a draft of remarks: the digest of the text whose lines they are on."""
 
 
@@ -73,27 +73,27 @@ class Drafts:
             return
         with self._lock:
             self._unwritten[purpose] = typed
-            self._begin_to_write()
+            self._start_writer()
 
-    def remarks(self, request_id: str, of: str) -> dict[str, str]:
-        """Line number -> remark that was typed on the text with the digest `of` and is still to be sent."""
+    def remarks(self, request_id: str, digest: str) -> dict[str, str]:
+        """Line number -> remark that was typed on the text with this digest and is still to be sent."""
         kept = dict(self.get(f"remarks:{request_id}"))
-        return kept if kept.pop(_OF, "") == of else {}
+        return kept if kept.pop(_TEXT_DIGEST, "") == digest else {}
 
-    def keep_remarks(self, request_id: str, of: str, typed: Draft) -> None:
-        """Keep them until they are sent."""
-        self.keep(f"remarks:{request_id}", {_OF: of, **typed} if any(typed.values()) else {})
+    def keep_remarks(self, request_id: str, digest: str, typed: Draft) -> None:
+        """Keep the remarks that are `typed` on the text with this digest until they are sent."""
+        self.keep(f"remarks:{request_id}", {_TEXT_DIGEST: digest, **typed} if any(typed.values()) else {})
 
     def flush(self) -> None:
         """Wait until all that was kept is on disk, or cannot be written."""
         with self._lock:
             if self._unwritten:
-                self._begin_to_write()
+                self._start_writer()
             writer = self._writer
         if writer is not None:
             writer.join()
 
-    def _begin_to_write(self) -> None:
+    def _start_writer(self) -> None:
         if self._writer is None:
             self._writer = Thread(target=self._write_all, name="keeping drafts", daemon=True)
             self._writer.start()
@@ -126,7 +126,7 @@ class Drafts:
                     self._writer = None
                     return
             try:
-                with _turn_in(self._path.parent):
+                with _folder_alone(self._path.parent):
                     self._write(kept)
             except OSError:  # a full disk may have room again when the next draft is kept
                 with self._lock:
@@ -156,7 +156,7 @@ def _whole(text: str) -> str:
 
 
 @contextmanager
-def _turn_in(folder: Path) -> Iterator[None]:
+def _folder_alone(folder: Path) -> Iterator[None]:
     """Have the folder alone: two consoles that read and write at once would each drop what the other kept.
 
     A console that is stopped in its turn is not waited for.
@@ -175,7 +175,7 @@ def _turn_in(folder: Path) -> Iterator[None]:
 
 
 def _wait_for_turn(folder: int) -> None:
-    deadline = time.monotonic() + _LONGEST_TURN
+    deadline = time.monotonic() + _LONGEST_WAIT
     while time.monotonic() < deadline:
         with suppress(OSError):  # also where a file system has no such lock
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -95,7 +95,7 @@ def _run(app: App[Any], command: list[str], text: str | None = None) -> int:
         TeamError: `SPAWN_FAILED` when it cannot be run, or the terminal cannot be given away.
     """
     try:
-        with app.suspend(), _spared():
+        with app.suspend(), _signals_ignored():
             try:
                 status = subprocess.run(command, input=None if text is None else text.encode(), check=False).returncode
                 if text is not None:  # what it said would be gone with the next picture
@@ -123,7 +123,7 @@ def _text_of(path: Path) -> str:
 
 
 @contextmanager
-def _spared() -> Iterator[None]:
+def _signals_ignored() -> Iterator[None]:
     """Ctrl-C and ctrl-\\ in the editor are the editor's: they reach every program of the terminal.
 
     A handler, not `SIG_IGN`: what is ignored here would be ignored in the editor, too.

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any
 
 from msgspec.structs import replace
-from team_console.console.tui.crash_guard import ContainedApp
+from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.reader import Pace, ReadResult, StoreReader
@@ -76,7 +76,7 @@ class StoreFollower:
 
     def __init__(
         self,
-        app: ContainedApp[Any],
+        app: GuardedApp[Any],
         main: MainScreen,
         reader: StoreReader,
         notifier: Notifier,

@@ -36,13 +36,13 @@ class HeldFrames:
         self._hold = hold
         self.reading = Lock()
         self._asked: deque[tuple[int, float]] = deque()
-        self._answers = False
-        self._unanswered = self._gone = 0
+        self._has_answered = False
+        self._unanswered = self._sent_behind_keys = 0
 
     def begin(self) -> None:
         """Begin anew: the terminal was given away, and what it was asked before is not answered any more."""
         self._asked.clear()
-        self._answers, self._unanswered = False, 0
+        self._has_answered, self._unanswered = False, 0
 
     def mark(self, number: int) -> FrameMark:
         """Return what to write behind the frame with this number."""
@@ -54,51 +54,51 @@ class HeldFrames:
         mark.number = number
         return mark
 
-    def left(self, number: int, file: int) -> None:
+    def note_sent(self, number: int, file: int) -> None:
         """Note, in the thread that writes, that a frame and its mark were taken by the terminal's line."""
         with self.reading:
             # guard: held-by-its-answer
-            if self._is_answered():
+            if self._answers_tell():
                 return
             # guard: typed-before-the-frame-is-read-first
             if select.select([file], [], [], 0)[0]:
-                self._gone = number
+                self._sent_behind_keys = number
             else:
                 # guard: held-without-an-answer
                 self._hold(number)
 
-    def read(self) -> None:
+    def note_read(self) -> None:
         """Note, in the thread that reads and has the lock, that all was read that had been typed by now."""
-        number, self._gone = self._gone, 0
+        number, self._sent_behind_keys = self._sent_behind_keys, 0
         if number:
             self._hold(number)
 
-    def answered(self) -> None:
+    def take_answer(self) -> None:
         """Take the answer to the oldest question."""
-        self._answers, self._unanswered = True, 0
+        self._has_answered, self._unanswered = True, 0
         if self._asked:
             self._hold(self._asked.popleft()[0])
 
     @property
     def is_asked(self) -> bool:
         """Whether an answer is on its way, as far as is known."""
-        return self._answers and bool(self._asked)
+        return self._has_answered and bool(self._asked)
 
-    def _is_answered(self) -> bool:
+    def _answers_tell(self) -> bool:
         """Return whether answers tell of frames; not until the first came, and not while one seems to be lost."""
         # guard: lost-answer-is-not-waited-for
         while self._asked and monotonic() - self._asked[0][1] > _PATIENCE:
             self._asked.popleft()
-            self._answers = False
-        return self._answers
+            self._has_answered = False
+        return self._has_answered
 
 
 class MarkedFile:
     """The terminal as a file, which tells when a `FrameMark` has left."""
 
-    def __init__(self, file: IO[str], left: Callable[[int], None]) -> None:
+    def __init__(self, file: IO[str], tell_sent: Callable[[int], None]) -> None:
         self._file = file
-        self._left = left
+        self._tell_sent = tell_sent
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
@@ -109,4 +109,4 @@ class MarkedFile:
             self._file.write(text)
         if isinstance(text, FrameMark):
             self._file.flush()
-            self._left(text.number)
+            self._tell_sent(text.number)

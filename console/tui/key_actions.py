@@ -5,9 +5,9 @@ from __future__ import annotations
 from time import monotonic
 
 from team_console.console.actions import BY_ID, Action, Group
-from team_console.console.tui.one_screen import OneScreen, Seat
+from team_console.console.tui.screen_protocols import ConsoleProtocol, MainScreenProtocol
 
-GUARD = 0.7
+LOOK_AGAIN = 0.7
 """Seconds for which a deciding key asks to look again after the row under the cursor changed by itself."""
 _CHANGED = "The list changed."
 _PAINTED_WITHIN = 1.0
@@ -21,22 +21,22 @@ class KeyActions:
         warning: What the form that an action opens has to warn of.
     """
 
-    def __init__(self, screen: OneScreen, seat: Seat) -> None:
-        self._screen, self._seat = screen, seat
+    def __init__(self, screen: MainScreenProtocol, console: ConsoleProtocol) -> None:
+        self._screen, self._console = screen, console
         self.warning = ""
-        self._undrawn = 0
+        self._waiting_actions = 0
 
     @property
     def is_waiting(self) -> bool:
         """Whether an action waits until what it is about is painted."""
-        return self._undrawn > 0
+        return self._waiting_actions > 0
 
     def perform(self, name: str) -> None:
         """Do an action of the registry, or say why not; one that decides only once what it is about is drawn."""
         screen = self._screen
         if name.startswith("own:"):
             if screen.lists.is_drawn and screen.is_in_front:
-                self._seat.perform(name, screen.context())
+                self._console.perform(name, screen.context())
             return
         action = BY_ID[name]
         if not screen.lists.is_drawn and action.group is not Group.CONSOLE:
@@ -45,7 +45,7 @@ class KeyActions:
             self._do(action)
             return
         screen.lists.front.presenter.show_now()
-        self._undrawn += 1  # until then keys wait: what they are meant for is about to change
+        self._waiting_actions += 1  # until then keys wait: what they are meant for is about to change
         screen.call_after_refresh(self._do_drawn, action, monotonic() + _PAINTED_WITHIN)
 
     def _do_drawn(self, action: Action, until: float) -> None:
@@ -60,7 +60,7 @@ class KeyActions:
             else:
                 self._do(action)
         finally:
-            self._undrawn -= not waits  # whatever fails here, the keys after it are not held for ever
+            self._waiting_actions -= not waits  # whatever fails here, the keys after it are not held for ever
 
     def _do(self, action: Action) -> None:
         screen = self._screen
@@ -77,9 +77,9 @@ class KeyActions:
             screen.toast("A key that is held down counts once. Press it again.", severity="warning")
             return
         self.warning = ""
-        if action.deciding and screen.lists.front.chosen_from.disturbances.seconds_since() < GUARD:
+        if action.deciding and screen.lists.front.chosen_from.disturbances.seconds_since() < LOOK_AGAIN:
             if not action.asks:
                 screen.toast(f"{_CHANGED} Review it, then press the key again.", severity="warning")
                 return
             self.warning = _CHANGED
-        self._seat.perform(action.id, context)
+        self._console.perform(action.id, context)

@@ -58,7 +58,7 @@ class Lists(Container):
         self._panes: dict[Mode, Pane[Any]] = {}
         self._shown: dict[Mode, ScreenState] = {}
         self._situation, self._now = ScreenState(), cache.team.clock()
-        self._bring(self.mode)  # there from the beginning: a console that is told to end composes nothing more
+        self._put_in_front(self.mode)  # there from the beginning: a console that is told to end composes nothing more
 
     def compose(self) -> ComposeResult:
         """Yield the first list; the others are made when they are gone to."""
@@ -76,7 +76,7 @@ class Lists(Container):
         """Whether the list in front is complete; before that no key acts on it and nothing is shown in it."""
         return self.front.is_complete
 
-    def _bring(self, mode: Mode) -> bool:
+    def _put_in_front(self, mode: Mode) -> bool:
         """Put the list `mode` in front; return whether it was made just now and must be mounted."""
         is_fresh = mode not in self._panes
         if is_fresh:
@@ -98,14 +98,14 @@ class Lists(Container):
             return
         if self.front.is_reading:
             self.front.read(False)
-        is_fresh = self._bring(mode)
+        is_fresh = self._put_in_front(mode)
         self._when_left()
         if is_fresh:
-            start_worker(self, self._bring_in, self.front, group="panes", exit_on_error=True)
+            start_worker(self, self._mount_and_enter, self.front, group="panes", exit_on_error=True)
         else:
             self._enter()
 
-    async def _bring_in(self, pane: Pane[Any]) -> None:
+    async def _mount_and_enter(self, pane: Pane[Any]) -> None:
         await self.mount(pane)
         if self.front is pane:
             self._enter()
@@ -188,11 +188,11 @@ class Lists(Container):
         if self.is_drawn:
             self.front.step_on(decided)
 
-    def stay(self) -> None:
-        """Keep the rows of decisions that were undone or refused, in whichever list they were decided."""
+    def expect_no_leaving(self) -> None:
+        """Count rows that leave as disturbances again, in every list: their decisions were undone or refused."""
         for pane in self._panes.values():
             if pane.is_complete:
-                pane.rows.disturbances.stay()
+                pane.rows.disturbances.expect_no_leaving()
 
     def seek(self, subject: str) -> None:
         """Put the cursor on the row of what was taken back."""

@@ -21,9 +21,9 @@ from team_console.console.tui.key_actions import KeyActions
 from team_console.console.tui.lists import Lists
 from team_console.console.tui.modes.message_sources import ContentWanted, EvidenceWanted
 from team_console.console.tui.modes.pane import Pane
-from team_console.console.tui.one_screen import Seat
 from team_console.console.tui.pending_decisions import PendingDecision, PendingDecisions
 from team_console.console.tui.screen_bars import ScreenBars
+from team_console.console.tui.screen_protocols import ConsoleProtocol
 from team_console.console.tui.screen_state import ScreenState, no_writing
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
@@ -63,7 +63,7 @@ def size_classes(size: Size) -> tuple[str, ...]:
 
 ResultT = TypeVar("ResultT")
 
-_SECONDS, _SECONDS_OF_WARNING = 6.0, 9.0
+_TOAST_SECONDS, _WARNING_SECONDS = 6.0, 9.0
 """How long a toast stands there."""
 
 
@@ -86,7 +86,7 @@ class MainScreen(Screen[None]):
 
     def __init__(
         self,
-        seat: Seat,
+        console: ConsoleProtocol,
         caller: Caller,
         drafts: Drafts,
         *,
@@ -96,10 +96,10 @@ class MainScreen(Screen[None]):
     ) -> None:
         super().__init__()
         self.caller, self.drafts, self.read_only = replace(caller, tell=self._tell_wait), drafts, read_only
-        self.look: Callable[[], None] = seat.look
-        self.redraw: Callable[[], None] = seat.redraw
-        self.report: Callable[[BaseException], None] = seat.report
-        self._seat = seat
+        self.look: Callable[[], None] = console.look
+        self.redraw: Callable[[], None] = console.redraw
+        self.report: Callable[[BaseException], None] = console.report
+        self._console_app = console
         self.now = caller.team.clock()
         self.cache = ScreenCache(
             caller.team,
@@ -114,12 +114,12 @@ class MainScreen(Screen[None]):
         self.bars = ScreenBars(self, self.pending_decisions)
         self.lists = Lists(
             self.cache,
-            report=seat.report,
+            report=console.report,
             when_left=self.bars.show,
             when_entered=self.bars.show_keys,
         )
         self.absence = Absence(self, last.left_at)
-        self.actions = KeyActions(self, seat)
+        self.actions = KeyActions(self, console)
         self.last_said: deque[tuple[datetime, str, str]] = deque(maxlen=10)
         self.form: Form[Any] | None = None
         self._focus_below: Widget | None = None
@@ -176,7 +176,7 @@ class MainScreen(Screen[None]):
         """Make what the human chose hold from now on."""
         self.cache.preferences = preferences
         self.lists.take_preferences()
-        self._seat.take_preferences(preferences)
+        self._console_app.take_preferences(preferences)
 
     # What is shown.
 
@@ -222,7 +222,7 @@ class MainScreen(Screen[None]):
         A key that is held down says no ten times, and that is one warning.
         """
         text, now = safe_text(text), datetime.now(UTC)
-        seconds = _SECONDS if severity == "information" else _SECONDS_OF_WARNING
+        seconds = _TOAST_SECONDS if severity == "information" else _WARNING_SECONDS
         for at, how, said in self.last_said:
             if (how, said) == ("warning", text) and 0 <= (now - at).total_seconds() < seconds:
                 return
@@ -279,7 +279,7 @@ class MainScreen(Screen[None]):
             return self.form.takes_keys
         if not self.lists.is_drawn or self.background.opens_form or self.actions.is_waiting:
             return False
-        return not (self.pane.is_leaving and self._seat.is_behind)
+        return not (self.pane.is_leaving and self._console_app.is_behind)
 
     def context(self) -> ActionContext:
         """Return the context that keys act on now."""
@@ -310,7 +310,7 @@ class MainScreen(Screen[None]):
         is_backed_out = self.lists.is_drawn and self.pane.back()
         if not (is_backed_out or self.absence.card.dismiss()):
             self.background.cancel_stopping()
-        self._looked()
+        self._show_bars()
 
     # Forms, one at a time, and what they decide.
 
@@ -327,7 +327,7 @@ class MainScreen(Screen[None]):
             self.form = None
             pane.divider.take_away(form)
             self.set_focus(self._focus_below)
-            self._another_front()
+            self._front_changed()
             if result is not None:
                 then(result)
 
@@ -337,7 +337,7 @@ class MainScreen(Screen[None]):
         self.app.clear_notifications()  # they would lie over the fields
         self.form, self._focus_below, self._asks_about_request = form, self.focused, about is not None
         pane.divider.hold(form)
-        self._another_front()
+        self._front_changed()
 
     def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:
         """Keep the focus in an open form; what asks for it meanwhile has it once the form is closed."""
@@ -367,7 +367,7 @@ class MainScreen(Screen[None]):
     def decided(self, pending: PendingDecision) -> None:
         """Go on from what was decided, and write it after its undo delay."""
         self.lists.step_on(pending.subjects)
-        self.pending_decisions.take(pending)
+        self.pending_decisions.schedule(pending)
 
     def _tell_wait(self, words: str, give_up: Callable[[], None]) -> None:
         """In a thread that writes: a human's key is waited for."""
@@ -382,21 +382,21 @@ class MainScreen(Screen[None]):
 
     @on(Pane.Looked)
     @on(DescendantFocus)
-    def _looked(self) -> None:
+    def _show_bars(self) -> None:
         self.bars.show()
         self.bars.show_keys()
 
     @on(ContentWanted)
-    def _wanted(self, event: ContentWanted) -> None:
+    def _fetch_content(self, event: ContentWanted) -> None:
         event.stop()
         self.background.fetch(event.message)
 
     @on(Detail.Wanted)
-    def _wanted_of_detail(self, event: Detail.Wanted) -> None:
+    def _perform_wanted(self, event: Detail.Wanted) -> None:
         self.action_perform(event.action)
 
     @on(EvidenceWanted)
-    def _evidence_wanted(self, event: EvidenceWanted) -> None:
+    def _gather_evidence(self, event: EvidenceWanted) -> None:
         event.stop()
         self.background.gather(event.request)
 
@@ -406,7 +406,7 @@ class MainScreen(Screen[None]):
         self.lists.go_to_row(event.mode, event.key)
 
     @on(FewLines.Clicked, "#keys")
-    def _pressed(self, event: FewLines.Clicked) -> None:
+    def _key_clicked(self, event: FewLines.Clicked) -> None:
         if self.pane.search.is_open:
             self.pane.search.close(keep=event.name == "enter")
             return
@@ -416,12 +416,12 @@ class MainScreen(Screen[None]):
             self.action_perform(action.id)
 
     @on(FewLines.Clicked, "#head")
-    def _chosen(self, event: FewLines.Clicked) -> None:
+    def _tab_clicked(self, event: FewLines.Clicked) -> None:
         self.lists.go(Mode(event.name))
 
     @on(ScreenSuspend)
     @on(ScreenResume)
-    def _another_front(self) -> None:
+    def _front_changed(self) -> None:
         if self.is_in_front and self.pending_decisions.marks != self.cache.pending:
             self.show_pending()
         self.call_after_refresh(self.bars.show_keys)

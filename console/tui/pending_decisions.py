@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from team_console.console.clients.client_process import begin_of, is_alive
 from team_console.console.selection import DONE
 from team_console.console.tui.drafts import Draft
-from team_console.console.tui.one_screen import OneScreen
+from team_console.console.tui.screen_protocols import MainScreenProtocol
 from team_console.console.tui.words import DRAFT, error_text, reason_of, receipt_words
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import AuditLine, Team
@@ -36,9 +36,9 @@ Progress = Callable[[str, Callable[[], None]], None]
 """Takes a line on the work under way, and the function that stops it."""
 _PACE = 0.25
 """Seconds between two lines on the progress of many writes."""
-_AGAIN = 0.05
+_SHORT_WAIT = 0.05
 """Seconds for which a write waits for a lock that the one before it did not get."""
-_NOT_NOW = (Code.STORE_LOCKED, Code.STORE_FAILED, Code.STORE_UNREADABLE)
+_STORE_IS_AWAY = (Code.STORE_LOCKED, Code.STORE_FAILED, Code.STORE_UNREADABLE)
 """What a store says that cannot be asked now: nothing of the decision."""
 _MOST_NAMED = 3
 """Decisions that a toast names before it only counts them."""
@@ -126,7 +126,7 @@ class ScheduledDecision(Struct):
         note: Name of the draft that records the decision for the next start.
         timer: Ends the undo delay; None afterwards, also while earlier decisions are still being written.
         asked_again: Subjects that were checked again, because somebody else decided on them meanwhile.
-        claim: Locked by the first of write and undo.
+        claim_lock: Held from then on by the first of write and undo.
     """
 
     pending: PendingDecision
@@ -134,22 +134,22 @@ class ScheduledDecision(Struct):
     note: str
     timer: Timer | None = None
     asked_again: frozenset[str] = frozenset()
-    claim: Any = field(default_factory=Lock)
+    claim_lock: Any = field(default_factory=Lock)
 
-    def take(self) -> bool:
+    def claim(self) -> bool:
         """Claim it, once: the screen, its end and a signal may all try at the same time. False when another did."""
-        return bool(self.claim.acquire(blocking=False))
+        return bool(self.claim_lock.acquire(blocking=False))
 
     @property
-    def taken(self) -> bool:
+    def is_claimed(self) -> bool:
         """Whether it is being written or was undone."""
-        return bool(self.claim.locked())
+        return bool(self.claim_lock.locked())
 
 
 class PendingDecisions:
     """The pending decisions of one console, oldest first."""
 
-    def __init__(self, screen: OneScreen) -> None:
+    def __init__(self, screen: MainScreenProtocol) -> None:
         self._screen = screen
         self._waiting: list[ScheduledDecision] = []
         self._order = asyncio.Lock()
@@ -168,7 +168,7 @@ class PendingDecisions:
     @property
     def last(self) -> ScheduledDecision | None:
         """The decision that `undo` would take back."""
-        return next((entry for entry in reversed(self._waiting) if not entry.taken), None)
+        return next((entry for entry in reversed(self._waiting) if not entry.is_claimed), None)
 
     def __len__(self) -> int:
         return sum(len(entry.pending.writes) for entry in self._waiting)
@@ -194,12 +194,12 @@ class PendingDecisions:
         if len(pending.checked) == 1:
             dry_run(caller, pending.checked[0].do)
             return pending
-        refused = _refused_by_dry_run(caller, _in_turn(pending.checked, "checking", caller.tell))
+        refused = _refused_by_dry_run(caller, _one_by_one(pending.checked, "checking", caller.tell))
         wrong = {outcome.write.subject for outcome in refused}
         writes = tuple(write for write in pending.writes if write.subject not in wrong)
         return replace(pending, writes=writes, refused=tuple(refused))
 
-    def take(self, prepared: PendingDecision) -> None:
+    def schedule(self, prepared: PendingDecision) -> None:
         """Schedule what `prepare` returned, or report its results if it was written at once."""
         if prepared.outcomes is not None or not prepared.writes:
             self._report(prepared, (*prepared.refused, *(prepared.outcomes or ())))
@@ -211,7 +211,7 @@ class PendingDecisions:
         entry = ScheduledDecision(prepared, monotonic() + seconds, f"{NOTE_PREFIX}{os.getpid()}:{self._number}")
         self._keep_note(entry)
         self._waiting.append(entry)
-        entry.timer = self._screen.app.set_timer(seconds, lambda: self._begin(entry))
+        entry.timer = self._screen.app.set_timer(seconds, lambda: self._begin_to_write(entry))
         self._screen.show_pending()
 
     def _keep_note(self, entry: ScheduledDecision) -> None:
@@ -229,10 +229,10 @@ class PendingDecisions:
     def undo(self) -> bool:
         """Undo the last decision; False when none can be undone any more."""
         for entry in reversed(self._waiting):
-            if entry.take():
+            if entry.claim():
                 self._forget(entry)
                 self._screen.toast(f"↶ Taken back: {safe_line(entry.pending.words, 200)}. Nothing was written.")
-                self._screen.lists.stay()
+                self._screen.lists.expect_no_leaving()
                 self._screen.lists.seek(entry.pending.writes[0].subject)
                 return True
         return False
@@ -242,7 +242,7 @@ class PendingDecisions:
         closed = {row.request_id for row in view.requests if not row.is_open} if self._waiting else set()
         for entry in self._waiting:
             again = entry.pending.subjects & closed - entry.asked_again
-            if again and not entry.taken:
+            if again and not entry.is_claimed:
                 entry.asked_again |= again
                 start_worker(self._screen.app, self._refuse, entry, again, group="check again")
 
@@ -251,30 +251,30 @@ class PendingDecisions:
         asked = [write for write in entry.pending.checked if write.subject in subjects]
         refused = await asyncio.to_thread(_refused_by_dry_run, self._screen.caller, asked)
         # guard: busy-store-refuses-no-decision
-        is_busy = any(isinstance(each.error, TeamError) and each.error.code in _NOT_NOW for each in refused)
-        if is_busy or not refused or entry.taken:
+        is_busy = any(isinstance(each.error, TeamError) and each.error.code in _STORE_IS_AWAY for each in refused)
+        if is_busy or not refused or entry.is_claimed:
             return
         gone = {each.write.subject for each in refused}
         left = replace(entry.pending, writes=tuple(each for each in entry.pending.writes if each.subject not in gone))
         if left.writes:
             entry.pending = left
             self._keep_note(entry)
-            self._screen.lists.stay()
+            self._screen.lists.expect_no_leaving()
             self._screen.toast(_refusal_words(refused), severity="error")
             self._screen.show_pending()
-        elif entry.take():
+        elif entry.claim():
             self._forget(entry)
             self._report(entry.pending, refused)
 
     def write_now(self) -> None:
         """Begin to write every pending decision now."""
         for entry in tuple(self._waiting):
-            self._begin(entry)
+            self._begin_to_write(entry)
 
     def write_here(self) -> None:
         """Write everything in this thread before the console is suspended: its timers stand still until it resumes."""
         for entry in tuple(self._waiting):
-            if entry.pending.begins is None and entry.take():
+            if entry.pending.begins is None and entry.claim():
                 outcomes = _write(self._screen.caller, entry.pending.writes)
                 self._forget(entry)
                 self._report(entry.pending, outcomes)
@@ -287,7 +287,7 @@ class PendingDecisions:
         lost: list[str] = []
         caller = self._screen.caller
         for entry in tuple(self._waiting):
-            if not entry.take():
+            if not entry.claim():
                 continue
             if entry.pending.begins is not None:
                 lost.append(f"{safe_line(entry.pending.words, 200)}: the console was left before it began")
@@ -306,8 +306,8 @@ class PendingDecisions:
         """Return a safe line for each decision of which it is not known that it was written."""
         return [f"{safe_line(entry.pending.words, 200)}: the next start says" for entry in tuple(self._waiting)]
 
-    def _begin(self, entry: ScheduledDecision) -> None:
-        if entry.timer is not None and not entry.taken:
+    def _begin_to_write(self, entry: ScheduledDecision) -> None:
+        if entry.timer is not None and not entry.is_claimed:
             entry.timer.stop()
             entry.timer = None
             start_worker(self._screen.app, self._write, entry, group="decisions")
@@ -316,7 +316,7 @@ class PendingDecisions:
         def write() -> list[Outcome] | None:
             # Claimed only in the thread: when the console ends, tasks that wait for `_order` are cancelled, and a
             # decision claimed before would be lost.
-            return _write(self._screen.caller, entry.pending.writes, say) if entry.take() else None
+            return _write(self._screen.caller, entry.pending.writes, say) if entry.claim() else None
 
         def say(words: str, give_up: Callable[[], None]) -> None:  # a write that has begun is not stopped
             self._screen.app.call_from_thread(self._screen.set_busy, words)
@@ -344,7 +344,7 @@ class PendingDecisions:
             receipts = () if pending.verb == DONE else (receipt for receipt in good if receipt is not None)
             self._screen.toast(receipt_words(done, *receipts))
         if bad:
-            self._screen.lists.stay()
+            self._screen.lists.expect_no_leaving()
             self._screen.toast(_refusal_words(bad), severity="error")
         self._screen.look()
         if pending.begins is not None:
@@ -390,7 +390,7 @@ def _write(caller: Caller, writes: Sequence[PendingWrite], tell: Progress | None
     silent: Progress = lambda words, give_up: None  # noqa: E731
     outcomes: list[Outcome] = []
     try:
-        for write in _in_turn(writes, "writing", tell or silent):
+        for write in _one_by_one(writes, "writing", tell or silent):
             outcomes.append(_try_write(caller if tell else replace(caller, tell=silent), write))
             caller = _caller_after(outcomes[-1:], caller)
     except Stopped as error:
@@ -417,10 +417,10 @@ def _caller_after(outcomes: Iterable[Outcome], caller: Caller) -> Caller:
     errors = [outcome.error for outcome in outcomes]
     # guard: one-wait-for-a-lock
     is_locked = any(isinstance(error, TeamError) and error.code is Code.STORE_LOCKED for error in errors)
-    return replace(caller, wait=min(caller.wait, _AGAIN)) if is_locked else caller
+    return replace(caller, wait=min(caller.wait, _SHORT_WAIT)) if is_locked else caller
 
 
-def _in_turn(writes: Sequence[PendingWrite], what: str, tell: Progress) -> Iterator[PendingWrite]:
+def _one_by_one(writes: Sequence[PendingWrite], what: str, tell: Progress) -> Iterator[PendingWrite]:
     """Yield the writes one after the other, and report progress every `_PACE` seconds with a function that stops it.
 
     Raises:

@@ -9,8 +9,8 @@ from time import monotonic
 from msgspec.structs import replace
 from team_console.console.actions import BY_ID, PINNED, READING, actions_in, shown_key
 from team_console.console.selection import PLACES, Mode
-from team_console.console.tui.one_screen import OneScreen
 from team_console.console.tui.pending_decisions import PendingDecisions
+from team_console.console.tui.screen_protocols import MainScreenProtocol
 from team_console.console.tui.screen_state import ScreenState, troubles_of, truth_of
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.clock import from_text
@@ -35,7 +35,7 @@ class ScreenBars:
         busy: What is going on, for the head; empty for nothing.
     """
 
-    def __init__(self, screen: OneScreen, pending: PendingDecisions) -> None:
+    def __init__(self, screen: MainScreenProtocol, pending: PendingDecisions) -> None:
         self._screen, self._pending = screen, pending
         self.head, self.banner = Head(id="head"), Banner(id="banner")
         self.undo, self.keys = UndoBar(id="grace"), KeyBar(id="keys")

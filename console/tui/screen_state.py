@@ -27,7 +27,7 @@ class ScreenState(Struct, frozen=True):
         looked_at: When the store was last looked at.
         good_at: When what is shown was read.
         root: The team's folder, empty when it has none.
-        is_passing: Whether the team is gone when the console is left, so that nobody is to join it.
+        is_temporary: Whether the team is gone when the console is left, so that nobody is to join it.
     """
 
     reading: ReadResult | None = None
@@ -37,7 +37,7 @@ class ScreenState(Struct, frozen=True):
     looked_at: datetime | None = None
     good_at: datetime | None = None
     root: str = ""
-    is_passing: bool = False
+    is_temporary: bool = False
 
     def short(self, text: str) -> str:
         """`text` with paths inside the team's folder written from there on; the folder is named in Health."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 from team_console.console.preferences import theme_names
-from team_console.console.tui.crash_guard import ContainedApp
+from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.themes import THEMES, first_theme, native_colours, remember_theme, theme_name
 from team_console.console.tui.words import first_step, no_team_lines
@@ -314,7 +314,7 @@ class FirstStepsScreen(Overlay, ModalScreen[str | None]):
         self.dismiss(None)
 
 
-class PickerApp(ContainedApp[str | None]):
+class PickerApp(GuardedApp[str | None]):
     """The list of teams alone, before any of them is open; what makes the first one where there is none."""
 
     ENABLE_COMMAND_PALETTE = False

@@ -13,7 +13,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.names import USER
 from team_console.store.service.waiting import announce_presence
 
-_LONGEST_LEAVE = 1.0
+_LONGEST_PAUSE = 1.0
 """Seconds for which a process that is to stop waits until that is announced, as where a server is away."""
 
 
@@ -31,7 +31,7 @@ class SeatPresence:
         self._team, self._me, self._read_only = team, me, read_only
         self.may_answer = False
         self._is_open = self._is_announced = self._is_paused = False
-        self._announced, self._turn = ExitStack(), Lock()
+        self._announcement, self._one_at_a_time = ExitStack(), Lock()
 
     def __enter__(self) -> Self:
         self._is_open = True
@@ -39,12 +39,12 @@ class SeatPresence:
             self.may_answer = self._can_answer(self._team.config().lead, self._team.obstacle())
         except TeamError:
             self.may_answer = False
-        self._keep()
+        self._apply()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
         self._is_open = False
-        self._keep()
+        self._apply()
 
     def follow(self, reading: ReadResult) -> None:
         """Announce the human, or take that back, as the team was found; one that cannot be read changes nothing."""
@@ -54,33 +54,33 @@ class SeatPresence:
         may_answer = self._can_answer(reading.snapshot.config.lead, reading.obstacle)
         if may_answer != self.may_answer:
             self.may_answer = may_answer
-            self._begin_to_keep()
+            self._apply_in_thread()
 
     def pause(self) -> None:
         """Take it back before the process is stopped: a file that it keeps locked would count for ever."""
         # guard: stopped-console-answers-nobody
         self._is_paused = True
-        self._begin_to_keep().join(_LONGEST_LEAVE)
+        self._apply_in_thread().join(_LONGEST_PAUSE)
 
     def resume(self) -> None:
         """Announce the human again once the process goes on."""
         self._is_paused = False
-        self._begin_to_keep()
+        self._apply_in_thread()
 
-    def _begin_to_keep(self) -> Thread:
-        keeping = Thread(target=self._keep, name="presence of the seat", daemon=True)
+    def _apply_in_thread(self) -> Thread:
+        keeping = Thread(target=self._apply, name="presence of the seat", daemon=True)
         keeping.start()
         return keeping
 
     def _can_answer(self, lead: str, obstacle: str) -> bool:
         return not (self._read_only or obstacle) and self._me in (USER, lead)
 
-    def _keep(self) -> None:
-        """Be announced, or not any more, as it is wanted by now."""
-        with self._turn:
+    def _apply(self) -> None:
+        """Announce the human, or take that back, as it is wanted by now."""
+        with self._one_at_a_time:
             is_wanted = self._is_open and self.may_answer and not self._is_paused
             if is_wanted and not self._is_announced:
-                self._announced.enter_context(announce_presence(self._team))
+                self._announcement.enter_context(announce_presence(self._team))
             elif self._is_announced and not is_wanted:
-                self._announced.close()
+                self._announcement.close()
             self._is_announced = is_wanted

@@ -135,7 +135,7 @@ class MendedDriver(LinuxDriver):
         self._frames = HeldFrames(self._hold)
         if file is not None:
             file = open(file.fileno(), "w", encoding=file.encoding, errors=_CELLS, closefd=False)  # noqa: SIM115
-            self._file = MarkedFile(file, lambda number: self._frames.left(number, self.fileno))  # type: ignore[assignment]
+            self._file = MarkedFile(file, lambda number: self._frames.note_sent(number, self.fileno))  # type: ignore[assignment]
 
     def tell_when_held(self, number: int) -> None:
         """Send `FrameHeld` with this number once the terminal holds what was written until now."""
@@ -149,7 +149,7 @@ class MendedDriver(LinuxDriver):
     def process_message(self, message: Message) -> None:
         """Send the app what the terminal says; the place of the cursor is an answer that tells of a frame."""
         if isinstance(message, CursorPosition):
-            self._frames.answered()
+            self._frames.take_answer()
         else:
             super().process_message(message)
 
@@ -195,7 +195,7 @@ class MendedDriver(LinuxDriver):
                     for event in parser.feed(decoder.decode(typed)):
                         self.process_message(event)
                     if not select.select([self.fileno], [], [], 0)[0]:
-                        self._frames.read()
+                        self._frames.note_read()
             for event in parser.tick():
                 self.process_message(event)
 

@@ -86,7 +86,7 @@ def first_step(situation: ScreenState, agent: str = "") -> str:
         agent: Who is to join; else one that has joined from the present folder, else the first agent there is.
     """
     agent, root = _first_agent(situation, agent), situation.root
-    if situation.is_passing:
+    if situation.is_temporary:
         return ""
     if program := _starts(situation).get(agent):
         return program

@@ -86,12 +86,12 @@ async def test_what_waits_for_its_turn_is_written_on_leaving(team: MemoryTeam) -
         with team._lock:  # the first of the two waits for it, the second for the first
             await desk.press("W")
             first, second = desk.app.main.pending_decisions._waiting
-            await desk.until(lambda: first.taken, "a write that is under way")
-            assert not second.taken
+            await desk.until(lambda: first.is_claimed, "a write that is under way")
+            assert not second.is_claimed
             await desk.press("q")
             await desk.until(lambda: desk.app._exit, "the end")
     assert desk.app.write_decided() == []
-    assert second.taken
+    assert second.is_claimed
     assert "schedule-manager" in [verdict.recipients[0] for verdict in verdicts(team)]
 
 

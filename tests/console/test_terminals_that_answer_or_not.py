@@ -23,11 +23,11 @@ def test_of_a_terminal_that_answers_a_frame_is_held_by_its_answer_and_not_before
     held: list[int] = []
     frames = HeldFrames(held.append)
     assert frames.mark(1) == ASK
-    frames.answered()
+    frames.take_answer()
     frames.mark(2)
-    frames.left(2, line[0])
+    frames.note_sent(2, line[0])
     assert held == [1]
-    frames.answered()
+    frames.take_answer()
     assert held == [1, 2]
 
 
@@ -35,7 +35,7 @@ def test_of_a_terminal_that_never_answered_a_frame_is_held_once_it_left(line: tu
     held: list[int] = []
     frames = HeldFrames(held.append)
     frames.mark(1)
-    frames.left(1, line[0])
+    frames.note_sent(1, line[0])
     assert held == [1]
 
 
@@ -44,9 +44,9 @@ def test_what_was_typed_before_a_frame_left_is_read_before_the_frame_is_held(lin
     frames = HeldFrames(held.append)
     frames.mark(1)
     os.write(line[1], b"a")
-    frames.left(1, line[0])
+    frames.note_sent(1, line[0])
     assert held == []
-    frames.read()
+    frames.note_read()
     assert held == [1]
 
 
@@ -56,9 +56,9 @@ def test_an_answer_that_is_lost_is_not_waited_for(line: tuple[int, int], monkeyp
     monkeypatch.setattr(held_frames, "monotonic", lambda: now[0])
     frames = HeldFrames(held.append)
     frames.mark(1)
-    frames.answered()
+    frames.take_answer()
     frames.mark(2)
     now[0] = 3600.0
     frames.mark(3)
-    frames.left(3, line[0])
+    frames.note_sent(3, line[0])
     assert held == [1, 3]

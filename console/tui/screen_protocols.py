@@ -1,4 +1,4 @@
-"""The one screen and the application as parts of the screen use them: protocols, so that imports form no circle."""
+"""Protocols of the main screen and of the console, as parts of the screen use them, so that imports form no circle."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from team_console.widgets.frames import Frames
 from textual.app import App
 
 
-class Seat(Protocol):
-    """The application, as far as the screen needs it."""
+class ConsoleProtocol(Protocol):
+    """The console application, as the screen and its parts use it."""
 
     @property
     def is_behind(self) -> bool:
@@ -41,8 +41,8 @@ class Seat(Protocol):
         """Do an action of the registry, or the human's own command `own:NUMBER`, on what it is about."""
 
 
-class OneScreen(Protocol):
-    """The one screen, as what works for it uses it.
+class MainScreenProtocol(Protocol):
+    """The main screen, as its parts use it.
 
     Attributes:
         drafts: Texts that were typed and not submitted.
