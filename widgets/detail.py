@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.protocol.verdicts import Seen
 from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, DocumentPart, laid_out
-from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
+from team_console.widgets.frames import Frames, WhenHeld, frames_of, visible_region
 from team_console.widgets.panel import NotShown, TitledPanel, room_of
 from team_console.widgets.text import Line, cell_len, fit, marked_hits, parts_within, text_of, width_of
 from team_console.widgets.tones import ThemedLines
@@ -35,19 +35,27 @@ _EDGE = 8
 """Cells of the edge and the blanks beside a title and a position: where a name has no room, its kind goes."""
 
 
+class PageLayout(NamedTuple):
+    """What decides which lines a request has: the width, whether texts are plain, and all that is shown of it."""
+
+    width: int = 0
+    raw: bool = False
+    seen: Seen | None = None
+
+
 class Painted(Struct):
     """What of one request the terminal held, at one width: lines by their number in their part, from 0.
 
     Attributes:
         layout: What it was laid out with; at another width lines are others.
-        shown: The frame in which any line of it was held first; None before that.
+        first_frame: The frame in which any line of it was held first; None before that.
         text, beside: Lines of what is asked, and of the evidence beside it, each with the frame that first had it.
         text_lines, beside_lines: How many there are.
         lines: Fingerprints of the lines of what is asked, to know them again where others come between.
     """
 
-    layout: tuple[object, ...] = ()
-    shown: int | None = None
+    layout: PageLayout = PageLayout()
+    first_frame: int | None = None
     text: dict[int, int] = field(default_factory=dict)
     beside: dict[int, int] = field(default_factory=dict)
     text_lines: int = 0
@@ -57,7 +65,7 @@ class Painted(Struct):
     @property
     def is_whole(self) -> bool:
         """Whether all of what is asked was painted."""
-        return self.shown is not None and len(self.text) >= self.text_lines
+        return self.first_frame is not None and len(self.text) >= self.text_lines
 
     @property
     def has_evidence(self) -> bool:
@@ -77,7 +85,7 @@ class Painted(Struct):
         # guard: painted-before-the-key
         return replace(
             self,
-            shown=self.shown if self.shown is not None and self.shown <= frame else None,
+            first_frame=self.first_frame if self.first_frame is not None and self.first_frame <= frame else None,
             text={line: at for line, at in self.text.items() if at <= frame},
             beside={line: at for line, at in self.beside.items() if at <= frame},
         )
@@ -99,7 +107,7 @@ class Painted(Struct):
 class Spot(NamedTuple):
     """Where a line of the screen belongs: to which request, to which part of it, and its number there, from 0."""
 
-    of: str
+    token: str
     place: DocumentPart
     number: int
 
@@ -108,10 +116,10 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
     """A scrolled document. The line API keeps a change of document to the lines that differ.
 
     Attributes:
-        is_room: Whether it has the whole screen, where `b` pages back.
+        fills_screen: Whether it has the whole screen, where `b` pages back.
         sought: What is looked for in it, case folded; empty for nothing.
         drawn: The token of the document whose lines were last drawn; empty before that.
-        pointed: The line pointed at, as `LaidLine.at` counts; 0 for none.
+        pointed: The line pointed at, as `LaidLine.text_line` counts; 0 for none.
         drawn_before: Tokens of all requests of which a line was ever drawn, each with all that was shown of it last.
         painted_before: Tokens of these requests, each with the lines that the terminal held.
     """
@@ -159,14 +167,14 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.document: Document | None = None
-        self.raw = self.full = self.is_room = False
+        self.raw = self.full = self.fills_screen = False
         self.sought = ""
         self._lines: list[Line] = []
         self.drawn = ""
         self.drawn_before: dict[str, Seen | None] = {}
         self.painted_before: dict[str, Painted] = {}
         self._spots: list[Spot] = []
-        self._at: list[int] = []
+        self._text_lines: list[int] = []
         self._anchors: dict[str, int] = {}
         self.pointed = 0
         self._laid_width = 0
@@ -254,12 +262,12 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
             self.drawn_before[self.drawn] = self.document.seen
         line: Line = ()
         if number < len(self._lines):
-            line, of = self._lines[number], self._spots[number].of
+            line, of = self._lines[number], self._spots[number].token
             if of and of != self.drawn:
                 self.drawn_before[of] = self._seen_of(of)
         if self._hits:
             line = marked_hits(line, self._hits)
-        is_pointed = self.pointed and number < len(self._at) and self._at[number] == self.pointed
+        is_pointed = self.pointed and number < len(self._text_lines) and self._text_lines[number] == self.pointed
         line, states = fit(line, width), (self.CURSOR,) if is_pointed else ()
         selection = self.text_selection
         if selection is not None and (span := selection.get_span(number)) is not None:
@@ -282,8 +290,8 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         part = next((part for part in self.document.parts if part.token == token), None)
         return part.seen if part is not None else self.document.seen
 
-    def new_in_frame(self, frames: Frames) -> Iterator[Mark]:
-        """Yield a mark for each line of a request that stands on the terminal now and was never held before."""
+    def new_in_frame(self, frames: Frames) -> Iterator[WhenHeld]:
+        """Yield what notes each line of a request that stands on the terminal now and was never held before."""
         top = self.scroll_offset.y
         new = [
             number
@@ -296,20 +304,20 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
             text = text_of(self._lines[number])
             # guard: painted-is-on-the-terminal
             if at in seen.line_range and frames.shows(text, Region(room.x, at, room_of(self).width, 1)):
-                yield partial(self._hold, self._spots[number], self.painted_before[self._spots[number].of])
+                yield partial(self._hold, self._spots[number], self.painted_before[self._spots[number].token])
 
     def _is_held(self, spot: Spot) -> bool:
-        painted = self.painted_before.get(spot.of)
+        painted = self.painted_before.get(spot.token)
         if painted is None:
             return True  # it belongs to no request
         if spot.place is DocumentPart.HEAD:
-            return painted.shown is not None
+            return painted.first_frame is not None
         return spot.number in (painted.text if spot.place is DocumentPart.TEXT else painted.beside)
 
     def _hold(self, spot: Spot, painted: Painted, frame: int) -> None:
-        if self.painted_before.get(spot.of) is not painted:
+        if self.painted_before.get(spot.token) is not painted:
             return  # laid out anew meanwhile: the line may be another one
-        painted.shown = frame if painted.shown is None else painted.shown
+        painted.first_frame = frame if painted.first_frame is None else painted.first_frame
         if spot.place is not DocumentPart.HEAD:
             (painted.text if spot.place is DocumentPart.TEXT else painted.beside).setdefault(spot.number, frame)
 
@@ -333,9 +341,9 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
 
     def _to_point_at(self) -> list[tuple[int, int]]:
         """Return the lines a remark can be on, none of them blank or a rule: their numbers on the page and as
-        `LaidLine.at`.
+        `LaidLine.text_line`.
         """
-        lines = zip(self._at, self._lines, strict=True)
+        lines = zip(self._text_lines, self._lines, strict=True)
         return [(number, at) for number, (at, line) in enumerate(lines) if at and text_of(line).strip(_OF_RULES)]
 
     def action_stop_pointing(self) -> None:
@@ -345,9 +353,9 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
     def _point_at(self, at: int) -> None:
         self.pointed = at
         if at:
-            place, top, height = self._at.index(at), self.scroll_offset.y, room_of(self).height
+            place, top, height = self._text_lines.index(at), self.scroll_offset.y, room_of(self).height
             height -= min(_TOAST, height // 4)
-            last = place + self._at.count(at)
+            last = place + self._text_lines.count(at)
             if not top <= place < last <= top + height:
                 self.scroll_to(y=place - height // 2, animate=False)
         self.refresh()
@@ -381,7 +389,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only a text that has the whole screen takes `b`, only a line that is pointed at takes a remark."""
         if action == "page_back":
-            return self.is_room
+            return self.fills_screen
         if action in ("want", "stop_pointing"):
             return self.pointed != 0
         return super().check_action(action, parameters)
@@ -389,7 +397,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
     def on_resize(self, event: Resize) -> None:
         """Lay the document out again at another width; the line that is pointed at stays on the screen."""
         self._lay_out(keep=True)
-        self._point_at(self.pointed if self.pointed in self._at else 0)
+        self._point_at(self.pointed if self.pointed in self._text_lines else 0)
         self.draw_title()
 
     def _lay_out(self, *, keep: bool) -> None:
@@ -399,7 +407,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         before, top = self._lines, self.scroll_offset.y if keep else 0
         anchor = self._spots[top] if 0 < top < len(self._spots) else None
         letters = sum(map(_letters, before[:top])) if width != self._laid_width else 0
-        self._lines, self._spots, self._at, self._laid_width = [], [], [], width
+        self._lines, self._spots, self._text_lines, self._laid_width = [], [], [], width
         self._count_painted(width, self._make_lines(width))
         old_top = top
         if letters:  # another width: go on at the same words, on whichever line they stand now
@@ -421,16 +429,16 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         try:
             for laid in laid_out(shown, width, raw=self.raw, full=self.full):
                 self._lines.append(laid.line)
-                self._at.append(laid.at)
+                self._text_lines.append(laid.text_line)
                 if laid.anchor:
-                    self._anchors[laid.anchor] = len(self._at) - 1
-                self._spots.append(Spot(laid.of, laid.place, counts[laid.of, laid.place]))
-                counts[laid.of, laid.place] += 1
-                cut |= {laid.of} if laid.is_cut else set()
+                    self._anchors[laid.anchor] = len(self._text_lines) - 1
+                self._spots.append(Spot(laid.token, laid.place, counts[laid.token, laid.place]))
+                counts[laid.token, laid.place] += 1
+                cut |= {laid.token} if laid.is_cut else set()
         except Exception as error:
             # The rest is lost; without a word a text that was cut would look like one that is whole.
             self._lines.append(((CANNOT_BE_SHOWN, "bad"),))
-            self._at.append(0)
+            self._text_lines.append(0)
             self._spots.append(Spot("", DocumentPart.HEAD, 0))
             cut |= {shown.token, *(part.token for part in shown.parts)}
             self.post_message(NotShown(error))
@@ -446,19 +454,19 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
             return
         lines: dict[tuple[str, DocumentPart], list[int]] = {}
         for spot, line in zip(self._spots, self._lines, strict=True):
-            lines.setdefault((spot.of, spot.place), []).append(hash(line))
+            lines.setdefault((spot.token, spot.place), []).append(hash(line))
         seen = {document.token: document.seen} if document.token else {}
         for token, shown in (seen | {part.token: part.seen for part in document.parts}).items():
-            layout = (width, self.raw, shown)
+            layout = PageLayout(width, self.raw, shown)
             known = self.painted_before.get(token, Painted())
             text = tuple(lines.get((token, DocumentPart.TEXT), ()))
-            is_as_before = known.layout[:2] == layout[:2]
+            is_as_before = (known.layout.width, known.layout.raw) == (width, self.raw)
             beside = lines.get((token, DocumentPart.BESIDE), ())
             # A new object where lines may be others: marks that are still on their way are for the former one.
             if not is_as_before or known.layout != layout or known.lines != text:
                 self.painted_before[token] = Painted(
                     layout,
-                    known.shown,
+                    known.first_frame,
                     known.laid_out_as(text) if is_as_before else {},
                     known.beside if known.layout == layout else {},
                     lines=text,
@@ -487,7 +495,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
             last = self._spots[top : top + height][-1]
             return "evidence" if last.place is DocumentPart.BESIDE else ""
         lines = f"lines {bisect_left(asked, here[0]) + 1:,}-{bisect_right(asked, here[-1]):,} of {total:,}"
-        if not any(self._spots[number].of for number in here):
+        if not any(self._spots[number].token for number in here):
             return lines  # nothing of it is decided
         tokens = (self.document.token, *(part.token for part in self.document.parts)) if self.document else ()
         held = sum(len(self.painted_before[token].text) for token in tokens if token)

@@ -418,16 +418,16 @@ class LaidLine(NamedTuple):
     """One line of the screen.
 
     Attributes:
-        at: Its line in the text that is asked, from 1; else 0.
-        of: The token of the request that it shows.
+        text_line: Its line in the text that is asked, from 1; else 0.
+        token: The token of the request that it shows.
         is_cut: Whether it says that more is there than can be shown.
         anchor: The name by which it is found; empty for none.
     """
 
     place: DocumentPart
     line: Line
-    at: int = 0
-    of: str = ""
+    text_line: int = 0
+    token: str = ""
     is_cut: bool = False
     anchor: str = ""
 
@@ -448,13 +448,13 @@ def laid_out(
         whole: Cut no text, however long it is.
     """
     for laid in _own_lines(document, width, raw=raw, full=full, whole=whole):
-        yield laid._replace(of=document.token)
+        yield laid._replace(token=document.token)
     for number, part in enumerate(document.parts):
         if number or document.blocks:
             yield LaidLine(DocumentPart.HEAD, ())
         shown = Document(key=document.key, title="", blocks=part.blocks, token=part.token)
         for laid in _own_lines(shown, width, raw=raw, full=full, whole=whole):
-            yield laid._replace(of=part.token)
+            yield laid._replace(token=part.token)
 
 
 def _own_lines(document: Document, width: int, *, raw: bool, full: bool, whole: bool) -> Iterator[LaidLine]:
@@ -486,9 +486,9 @@ def _own_lines(document: Document, width: int, *, raw: bool, full: bool, whole: 
         anchor = block.anchor if isinstance(block, Lines) else ""
         is_cut = isinstance(block, Lines) and block.is_cut
         for number, group in enumerate(_groups_of_block(block, width, labels, raw, whole), start=1):
-            at = number if is_asked else 0
+            text_line = number if is_asked else 0
             for line in group:
-                yield LaidLine(place, line, at, is_cut=is_cut or line[:1] == _CUT, anchor=anchor)
+                yield LaidLine(place, line, text_line, is_cut=is_cut or line[:1] == _CUT, anchor=anchor)
                 anchor = ""
             if is_asked and document.remarks:
                 yield from _remark_lines(document, number, width)

@@ -50,7 +50,7 @@ class AskAgain(TeamError):
         self.diff, self.of, self.about = diff, of, about
 
 
-class Later(Struct, frozen=True):
+class DeferredResult(Struct, frozen=True):
     """The base of a result that is done later: what was typed is kept until then."""
 
     @property
@@ -101,8 +101,8 @@ class Excerpt(Detail):
             self.refresh(layout=True)
 
 
-class Words(Static):
-    """Safe text in a form, broken like all texts: between words, and a path behind a slash."""
+class WrappedText(Static):
+    """Safe text in a form, wrapped as all texts are: between words, and a path behind a slash."""
 
     HELP: ClassVar[str] = "What the form says about what you decide."
 
@@ -181,7 +181,7 @@ class Form(GatedPanel, Generic[ResultT]):
     text by itself. Which keys count, `GatedPanel` knows.
 
     Attributes:
-        closed: Takes the result once the form is closed, None where nothing was done; whoever asks sets it.
+        when_closed: Takes the result once the form is closed, None where nothing was done; whoever asks sets it.
         editor: Lets the human edit a text, in a file whose name ends so, and gives it back; may raise `TeamError`.
         words: The words that go with the answer; None where there are none.
         draft: What its fields begin with.
@@ -236,7 +236,7 @@ class Form(GatedPanel, Generic[ResultT]):
         """`title` stands on the border, `about` above the fields, `verb` on the button that acts; safe text."""
         super().__init__()
         self._title, self._verb = title, verb
-        self.closed: Callable[[ResultT | None], object] = lambda result: None
+        self.when_closed: Callable[[ResultT | None], object] = lambda result: None
         self.editor: Callable[[str, str], str] | None = None
         self.words = words
         self.draft: Draft = draft or {}
@@ -244,12 +244,12 @@ class Form(GatedPanel, Generic[ResultT]):
         self._outcome = ""
         self._is_ready = self._is_closed = False
         self._typed_in: Widget | None = None
-        self._keeping: Timer | None = None
-        self._about = Words(about, classes="form--note form--about")
+        self._keep_timer: Timer | None = None
+        self._about = WrappedText(about, classes="form--note form--about")
         self._body = FormBody()
-        self._outcome_line = Words(id="outcome")
-        self._changed = Excerpt(most=_NEW, id="changed")
-        self._chosen = Excerpt(most=MOST_LINES, id="chosen")
+        self._outcome_line = WrappedText(id="outcome")
+        self._changed_excerpt = Excerpt(most=_NEW, id="changed")
+        self._chosen_excerpt = Excerpt(most=MOST_LINES, id="chosen")
         self._hints = KeyBar()
 
     # What each form says for itself.
@@ -301,9 +301,9 @@ class Form(GatedPanel, Generic[ResultT]):
 
     def excerpts(self) -> list[Excerpt]:
         """Return what the form itself shows of what is decided, and must be seen whole."""
-        return [self._chosen] if self._chosen.is_attached and self._chosen.display else []
+        return [self._chosen_excerpt] if self._chosen_excerpt.is_attached and self._chosen_excerpt.display else []
 
-    def not_shown(self, excerpt: Excerpt) -> bool:
+    def is_unread(self, excerpt: Excerpt) -> bool:
         """Return whether a line of an excerpt was not on the screen yet when the key under way was pressed."""
         frames = frames_of(self)
         return frames is not None and not excerpt.is_whole(frames.pressed)
@@ -328,7 +328,7 @@ class Form(GatedPanel, Generic[ResultT]):
         with Container(classes="form--foot"):
             yield from self.below()
             yield self._outcome_line
-            yield self._changed
+            yield self._changed_excerpt
             yield self.message_line
             with Container(classes="form--buttons"):
                 yield self._hints
@@ -359,7 +359,7 @@ class Form(GatedPanel, Generic[ResultT]):
     @property
     def takes_keys(self) -> bool:
         """Whether the form is there and not busy; until then keys are queued. A key may also cancel its work."""
-        return self._is_ready and (not self.is_at_work or self._give_up is not None)
+        return self._is_ready and (not self.is_at_work or self._cancel_wait is not None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The key for a note is there where it does something."""
@@ -395,10 +395,10 @@ class Form(GatedPanel, Generic[ResultT]):
     def _show_chosen(self) -> None:
         """Show all of what is chosen of which the option itself has only the beginning."""
         text = "\n\n".join(filter(None, (options.whole for options in self.query(Options))))
-        if text and not self._chosen.is_attached:
-            self._body.mount(self._chosen, after=self._about if self._about.is_attached else None)
+        if text and not self._chosen_excerpt.is_attached:
+            self._body.mount(self._chosen_excerpt, after=self._about if self._about.is_attached else None)
         blocks = (Text(text, TextForm.CODE),) if text else ()
-        self._chosen.put(*blocks, token=seen_of_words(text).question if text else "")
+        self._chosen_excerpt.put(*blocks, token=seen_of_words(text).question if text else "")
 
     # What is typed and kept.
 
@@ -415,11 +415,11 @@ class Form(GatedPanel, Generic[ResultT]):
         event.stop()  # the list around the form would take it for words to filter by
         if self._can_be_mended:
             self.say("")
-        if self._on_draft is not None and self._keeping is None:
-            self._keeping = self.set_timer(KEEP_AFTER, self._keep_typed)
+        if self._on_draft is not None and self._keep_timer is None:
+            self._keep_timer = self.set_timer(KEEP_AFTER, self._keep_typed)
 
     def _keep_typed(self) -> None:
-        self._keeping = None
+        self._keep_timer = None
         if not self.is_at_work and self.app.return_code is None:
             self.keep()
 
@@ -459,12 +459,12 @@ class Form(GatedPanel, Generic[ResultT]):
         """Go away, once: whoever asked goes on with the result, None where nothing was done."""
         if not self._is_closed:
             self._is_closed = True
-            self.closed(result)
+            self.when_closed(result)
 
     def action_leave(self) -> None:
         """Close without acting, or give up what is waited for; the draft is kept."""
-        if self._give_up is not None:
-            self._give_up()
+        if self._cancel_wait is not None:
+            self._cancel_wait()
         elif not self.is_at_work:
             try:
                 self.keep()
@@ -489,9 +489,10 @@ class Form(GatedPanel, Generic[ResultT]):
             return
         if (frames := frames_of(self)) is not None:
             frames.decide()
+        chosen = self._chosen_excerpt
         try:
             # guard: chosen-words-painted-whole
-            if self._chosen.display and self._chosen.is_attached and self.not_shown(self._chosen):
+            if chosen.display and chosen.is_attached and self.is_unread(chosen):
                 text = "not all of what you chose was shown yet; what was not read is no answer"
                 raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
             act = self.answer()
@@ -511,7 +512,7 @@ class Form(GatedPanel, Generic[ResultT]):
             try:
                 result = await asyncio.to_thread(act)
             finally:
-                self._give_up, self.is_at_work = None, False
+                self._cancel_wait, self.is_at_work = None, False
                 if self._body.disabled:
                     self._body.disabled = False
                     self.screen.set_focus(self._typed_in)
@@ -521,16 +522,16 @@ class Form(GatedPanel, Generic[ResultT]):
             self.say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}")
         else:
             # guard: left-while-checked-is-not-decided
-            if self._is_left and isinstance(result, Later) and result.is_pending:
+            if self._is_left and isinstance(result, DeferredResult) and result.is_pending:
                 self.close()
                 return
-            if self._on_draft is not None and not isinstance(result, Later):
+            if self._on_draft is not None and not isinstance(result, DeferredResult):
                 self._on_draft({})
             self.close(result)
 
     def wait_for(self, words: str, give_up: Callable[[], None]) -> None:
         """Say what is waited for, such as a key to be touched; leaving gives it up, and no field takes a letter."""
-        self._give_up = give_up
+        self._cancel_wait = give_up
         if not self._body.disabled:
             self._typed_in = self.screen.focused
             self.screen.set_focus(self)
@@ -559,7 +560,7 @@ class Form(GatedPanel, Generic[ResultT]):
         if isinstance(error, AskAgain):
             heading = Heading(f"changed since it was shown · {counts_of(error.diff)}")
             blocks = (heading, diff_text(error.diff)) if error.diff else ()
-            self._changed.put(*blocks, token=f"{CHANGED}{error.of}" if error.of else "")
+            self._changed_excerpt.put(*blocks, token=f"{CHANGED}{error.of}" if error.of else "")
             # guard: form-says-what-it-is-about-now
             if error.about:
                 self._about.say(error.about)

@@ -9,7 +9,7 @@ from time import monotonic
 
 from team_console.store.model.safe import counted
 from team_console.widgets.fields import Options
-from team_console.widgets.frames import Frames, Mark, frames_of, visible_region
+from team_console.widgets.frames import Frames, WhenHeld, frames_of, visible_region
 from textual.containers import Container
 from textual.content import Content
 from textual.events import Event, Key, MouseDown, MouseUp, Paste
@@ -46,11 +46,11 @@ class GatedPanel(Container, can_focus=True):
         self.button = Button("", id="hand-in", compact=True)
         self.message_line = Static("", classes="form--error", markup=False)
         self.warning = self._said = ""
-        self.is_at_work = self._is_given_up = self._has_words = self._can_be_mended = False
-        self._give_up: Callable[[], None] | None = None
+        self.is_at_work = self._takes_no_enter = self._is_writing = self._can_be_mended = False
+        self._cancel_wait: Callable[[], None] | None = None
         self._is_left = False
         self._refused = 0
-        self._counts_from, self._changed_at = 0.0, monotonic()
+        self._keys_count_from, self._changed_at = 0.0, monotonic()
         self._held_since: int | None = None
         self._held_words: tuple[str, int] = "", 0
         self._held_terms: tuple[object, int] = (), 0
@@ -66,8 +66,8 @@ class GatedPanel(Container, can_focus=True):
 
     # What the terminal shows.
 
-    def new_in_frame(self, frames: Frames) -> Iterator[Mark]:
-        """Yield a mark for what the terminal shows of the form: that it is there, what it says, what enter would do."""
+    def new_in_frame(self, frames: Frames) -> Iterator[WhenHeld]:
+        """Yield what notes what the terminal shows of the form: that it is there, what it says, what enter would do."""
         is_late = monotonic() - self._changed_at > _DRAWN_OTHERWISE
         if not (is_late or frames.shows(str(self.button.label), visible_region(self.button))):
             return
@@ -103,7 +103,7 @@ class GatedPanel(Container, can_focus=True):
     def why_not_now(self) -> str:
         """Return why the key under way hands nothing in; empty when it does."""
         frames = frames_of(self)
-        if self._is_given_up:
+        if self._takes_no_enter:
             return "Letters were typed that do nothing here. esc closes the form; nothing typed is lost."
         if frames is None:
             return ""
@@ -136,11 +136,11 @@ class GatedPanel(Container, can_focus=True):
         is_held = frames is not None and frames.is_repeat
         # Behind the key that opened a field its letters are words for it; they decide nothing. A key that is held down
         # is no word, but two letters alike within one are.
-        is_words = is_text and key not in _HANDS_IN and (self._has_words or not is_held)
+        is_words = is_text and key not in _HANDS_IN and (self._is_writing or not is_held)
         # guard: nothing-typed-ahead
         refused = (
             (frames is not None and not is_words and not self._is_read_by(frames))
-            or event.time < self._counts_from
+            or event.time < self._keys_count_from
             or (bool(self.warning) and key not in _HANDS_IN)
             # A letter that does nothing here: one that types a note would miss that none was opened.
             or (is_letter and not is_text and key not in self.screen.active_bindings)
@@ -148,13 +148,13 @@ class GatedPanel(Container, can_focus=True):
         )
         if refused:
             self._refused += 1
-            self._counts_from = max(self._counts_from, event.time + LOOK)
+            self._keys_count_from = max(self._keys_count_from, event.time + LOOK)
             # guard: no-enter-behind-refused-letters
-            self._is_given_up = self._is_given_up or (
+            self._takes_no_enter = self._takes_no_enter or (
                 not (is_text or is_held or self.is_at_work) and (is_letter or isinstance(event, Paste))
             )
             self._show_said()
-        self._has_words = self._has_words or (is_words and not refused)
+        self._is_writing = self._is_writing or (is_words and not refused)
         return refused
 
     def _is_too_long(self, pasted: str) -> bool:
@@ -175,7 +175,7 @@ class GatedPanel(Container, can_focus=True):
 
         What was only checked is dropped once the check ends; what was written is told as always.
         """
-        if not self.is_at_work or self._give_up is not None:
+        if not self.is_at_work or self._cancel_wait is not None:
             return False
         self._is_left = True
         self.say("◌ leaving as soon as the check ends …")
@@ -183,12 +183,12 @@ class GatedPanel(Container, can_focus=True):
 
     def pause(self) -> None:
         """Let no key count for a moment: what changed is to be read first."""
-        self._counts_from = monotonic() + LOOK
+        self._keys_count_from = monotonic() + LOOK
 
     @property
     def is_paused(self) -> bool:
         """Whether that moment goes on."""
-        return monotonic() < self._counts_from
+        return monotonic() < self._keys_count_from
 
     # What it says.
 
@@ -201,7 +201,7 @@ class GatedPanel(Container, can_focus=True):
         lines = [self._said] if self._said else []
         if self._refused:
             lines.append(f"△ {counted(self._refused, 'key')} did nothing: typed too early, or no key of this form")
-            if self._is_given_up:
+            if self._takes_no_enter:
                 lines[-1] += " · esc first, then open it again"
         text = "\n".join(lines)
         self.message_line.update(Content(text))

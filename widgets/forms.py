@@ -12,10 +12,9 @@ from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.client_requests import EditablePart, Question
 from team_console.store.protocol.verdicts import seen_of_words
 from team_console.store.views.proposals import counts_of, line_difference
-from team_console.widgets.document import Block, Heading, Text
-from team_console.widgets.document import TextForm as Reading
+from team_console.widgets.document import Block, Heading, Text, TextForm
 from team_console.widgets.fields import Ask, Field, FieldKind, Note, OptionLine, Options, whole_text, with_name
-from team_console.widgets.form import MOST_LINES, Draft, Excerpt, Form, Words
+from team_console.widgets.form import MOST_LINES, Draft, Excerpt, Form, WrappedText
 from team_console.widgets.message_documents import anchor_of, diff_text
 from textual import on, work
 from textual.app import ComposeResult
@@ -80,7 +79,7 @@ class AnswerForm(Form[ResultT]):
             header = f"{safe_line(question.header, 60)}: " if question.header else ""
             words = f"{header}{safe_text(question.text)}{' (one or more)' if several else ''}"
             with Container(classes="answer--question"):
-                yield Words(words, classes="answer--words")
+                yield WrappedText(words, classes="answer--words")
                 yield from self._answers(number, question)
 
     def _answers(self, number: int, question: Question) -> ComposeResult:
@@ -186,7 +185,7 @@ class AnswerForm(Form[ResultT]):
 
     @on(Options.Changed)
     def _offer_note(self, event: Options.Changed) -> None:
-        """Words beside an option are offered once one is chosen."""
+        """WrappedText beside an option are offered once one is chosen."""
         for note in self.query(f"#note{_number_of(event.control)}"):
             if isinstance(note.parent, Widget):
                 note.parent.display = bool(event.control.chosen)
@@ -216,7 +215,7 @@ class Choice(Struct, frozen=True):
     refuses: bool = False
 
 
-class Answered(Struct, frozen=True):
+class PromptAnswer(Struct, frozen=True):
     """What was chosen and typed.
 
     Attributes:
@@ -245,7 +244,7 @@ class Prompt(Form[ResultT]):
         self,
         title: str,
         about: str,
-        act: Callable[[Answered], ResultT],
+        act: Callable[[PromptAnswer], ResultT],
         *,
         choices: Sequence[Choice],
         second: Ask | None = None,
@@ -274,7 +273,7 @@ class Prompt(Form[ResultT]):
         self._act_on, self._choices, self._second = act, tuple(choices), second
         self._says_enough, self._foresee, self._part = says_enough, foresee, part
         self._edited = self.draft.get("edited") or (part.text if part is not None else "")
-        self._foreseen = Words(classes="form--note")
+        self._foreseen = WrappedText(classes="form--note")
         self.set_class(len(self._choices) > 1 or part is not None, "-high")
 
     @property
@@ -313,7 +312,7 @@ class Prompt(Form[ResultT]):
         """Compose the edited text, the choices, the words, the second line and the consequences."""
         if self._whole is not None:
             token, text = self._whole
-            yield Excerpt(Text(text, Reading.CODE), most=MOST_LINES, id="whole", token=token)
+            yield Excerpt(Text(text, TextForm.CODE), most=MOST_LINES, id="whole", token=token)
         if self._part is not None:
             yield Excerpt(*self._difference(), most=MOST_LINES, id="asked", token=self._edited_token())
         if len(self._choices) > 1:
@@ -342,7 +341,7 @@ class Prompt(Form[ResultT]):
         """Return the act with the decision."""
         typed, choice = self.typed(), self._choice
         words = typed.get("words", "").strip()
-        unread = {excerpt.id for excerpt in self.excerpts() if self.not_shown(excerpt)}
+        unread = {excerpt.id for excerpt in self.excerpts() if self.is_unread(excerpt)}
         # guard: granted-words-painted-whole
         if "whole" in unread:
             text = "not all of it was shown yet; what was not read is not granted"
@@ -359,7 +358,7 @@ class Prompt(Form[ResultT]):
             self.action_write_note()
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
         edited = self._edited if self._is_edited and not choice.refuses else None
-        decision = Answered(self._choices.index(choice), words, typed.get("second", "").strip(), edited)
+        decision = PromptAnswer(self._choices.index(choice), words, typed.get("second", "").strip(), edited)
         return lambda: self._act_on(decision)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -423,7 +422,7 @@ class Confirm(Prompt[ResultT]):
 # Writes a message: to whom, how urgent, what about, and the text, with a preview of its deliveries.
 
 
-class Written(Struct, frozen=True):
+class WrittenMessage(Struct, frozen=True):
     """What the human wrote, as typed."""
 
     to: tuple[str, ...]
@@ -454,7 +453,7 @@ class Compose(Form[ResultT]):
     def __init__(
         self,
         title: str,
-        act: Callable[[Written], ResultT],
+        act: Callable[[WrittenMessage], ResultT],
         *,
         names: Callable[[], Iterable[str]] = tuple,
         foresee: Foresee,
@@ -480,7 +479,7 @@ class Compose(Form[ResultT]):
         self._act_on, self._names = act, names
         self._foresee, self._words, self._to = foresee, words, to
         self._number = Static("", classes="compose--words", markup=False)
-        self._preview = Words(classes="form--note")
+        self._preview = WrappedText(classes="form--note")
 
     def keys(self) -> tuple[str, ...]:
         """Enter sends, as it hands in every form."""
@@ -520,7 +519,7 @@ class Compose(Form[ResultT]):
     def answer(self) -> Callable[[], ResultT]:
         """Return the decision with what was written."""
         typed = self.typed()
-        names = _parted(typed.get("to", ""))
+        names = _split_names(typed.get("to", ""))
         if self._to is None and not names:
             self.screen.set_focus(self.query_one("#to"))
             raise TeamError(Code.MISSING_RECIPIENT, "nobody is named", "Type a name; the right arrow completes it.")
@@ -528,7 +527,7 @@ class Compose(Form[ResultT]):
             self.screen.set_focus(self.query_one("#content"))
             raise TeamError(Code.MISSING_CONTENT, "Write a message", "It goes into the large field.")
         is_urgent = bool(typed.get("priority"))
-        written = Written(names, typed["summary"].strip(), typed["content"].rstrip("\n"), is_urgent)
+        written = WrittenMessage(names, typed["summary"].strip(), typed["content"].rstrip("\n"), is_urgent)
         return lambda: self._act_on(written)
 
     @on(Field.Changed, "#summary")
@@ -542,7 +541,7 @@ class Compose(Form[ResultT]):
     async def _look_ahead(self) -> None:
         """Say whom it would reach, once nothing was typed for a moment; what is typed meanwhile begins anew."""
         await asyncio.sleep(0.15)
-        names, text = _parted(self.typed().get("to", "all")), ""
+        names, text = _split_names(self.typed().get("to", "all")), ""
         if names:
             try:
                 text = await asyncio.to_thread(self._foresee, names)
@@ -551,6 +550,6 @@ class Compose(Form[ResultT]):
         self._preview.say(text)
 
 
-def _parted(names: str) -> tuple[str, ...]:
+def _split_names(names: str) -> tuple[str, ...]:
     """Return names that stand between commas, each once."""
     return tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))

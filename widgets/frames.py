@@ -21,7 +21,7 @@ from textual.widget import Widget
 
 RowT = TypeVar("RowT")
 
-Mark = Callable[[int], None]
+WhenHeld = Callable[[int], None]
 """Takes the number of the frame that is held now: something of it was waited for."""
 TextAt = Callable[[int, int, int], str | None]
 """Line, column and number of cells, from 0 -> what the terminal shows there; None where that is not known."""
@@ -75,7 +75,7 @@ class Frames:
         self._text_at = text_at
         self._tell_when_held = tell_when_held
         self._widgets: WeakSet[Widget] = WeakSet()
-        self._waiting: deque[tuple[int, Sequence[Mark]]] = deque()
+        self._waiting: deque[tuple[int, Sequence[WhenHeld]]] = deque()
 
     def decide(self) -> None:
         """Note that the key under way decides."""
@@ -87,22 +87,22 @@ class Frames:
 
     def drawn(self, screens: Sequence[Screen[object]]) -> None:
         """Note that a frame was drawn, and given to the terminal, of these screens."""
-        marks: list[Mark] = []
+        callbacks: list[WhenHeld] = []
         for widget in tuple(self._widgets):
             if widget.is_attached and widget.display and widget.screen in screens:
-                marks += widget.new_in_frame(self)  # type: ignore[attr-defined]
-        if marks:
+                callbacks += widget.new_in_frame(self)  # type: ignore[attr-defined]
+        if callbacks:
             self._drawn += 1
-            self._waiting.append((self._drawn, marks))
+            self._waiting.append((self._drawn, callbacks))
             self._tell_when_held(self._drawn)
 
     def take(self, number: int) -> None:
         """Note that the frame `number` is held."""
         self.held = max(self.held, number)
         while self._waiting and self._waiting[0][0] <= self.held:
-            at, marks = self._waiting.popleft()
-            for mark in marks:
-                mark(at)
+            at, callbacks = self._waiting.popleft()
+            for when_held in callbacks:
+                when_held(at)
 
     def shows(self, text: str, region: Region) -> bool:
         """Return whether the terminal shows the beginning of `text` in `region`, however it is wrapped there."""

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import ClassVar, Generic, TypeVar
 
 from team_console.widgets.disturbances import Disturbances
-from team_console.widgets.frames import Frames, HeldRows, Mark, frames_of, visible_region
+from team_console.widgets.frames import Frames, HeldRows, WhenHeld, frames_of, visible_region
 from team_console.widgets.panel import NotShown, TitledPanel, WidgetMessage, room_of
 from team_console.widgets.row_drawing import GUTTER, Draw, Drawing, RowPainter
 from team_console.widgets.row_places import RowPlaces
@@ -146,8 +146,8 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         if (frames := frames_of(self)) is not None:
             frames.watch(self)
 
-    def new_in_frame(self, frames: Frames) -> Iterator[Mark]:
-        """Yield a mark for each row that stands on the terminal now, and did not before as it is."""
+    def new_in_frame(self, frames: Frames) -> Iterator[WhenHeld]:
+        """Yield what notes each row that stands on the terminal now, and did not before as it is."""
         room, seen, width = self.content_region, visible_region(self), room_of(self).width
         for y in range(room_of(self).height):
             index, line = self._places.at(y + self.scroll_offset.y)

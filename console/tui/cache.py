@@ -63,7 +63,7 @@ class ScreenCache(Struct):
             return replace(seen, painted=f"what changed meanwhile, {changed.words}", hides_evidence=True)
         is_heading = bool(painted.text_lines) and not (painted.text or painted.beside)
         # guard: nothing-decided-that-was-never-drawn
-        if painted.shown is None or is_heading:
+        if painted.first_frame is None or is_heading:
             text = "nothing of it was on the screen when the key was pressed"
             raise TeamError(Code.NOT_PERMITTED, text, "esc, then enter shows it.")
         evidence = painted.has_evidence
@@ -74,7 +74,7 @@ class ScreenCache(Struct):
         painted = self.painted.get(token, Painted())
         if painted.is_whole:
             return ""
-        if painted.shown is None:
+        if painted.first_frame is None:
             return "not shown yet"
         return f"shown {len(painted.text):,} of {painted.text_lines:,} lines"
 
@@ -83,5 +83,5 @@ class ScreenCache(Struct):
         self.looked_at |= detail.drawn_before
         for token, painted in detail.painted_before.items():
             known = self.painted.get(token)
-            if known is None or len(painted.text) >= len(known.text) or known.layout[2:] != painted.layout[2:]:
+            if known is None or len(painted.text) >= len(known.text) or known.layout.seen != painted.layout.seen:
                 self.painted[token] = painted

@@ -323,7 +323,7 @@ class MainScreen(Screen[None]):
             self.toast("Another form is open. Finish it, then press the key again.", severity="warning")
             return
 
-        def closed(result: ResultT | None) -> None:
+        def close(result: ResultT | None) -> None:
             self.form = None
             pane.divider.take_away(form)
             self.set_focus(self._focus_below)
@@ -332,7 +332,7 @@ class MainScreen(Screen[None]):
                 then(result)
 
         pane = self.pane
-        form.closed, form.editor = closed, partial(edit_text, self.app)
+        form.when_closed, form.editor = close, partial(edit_text, self.app)
         form.warning, self.actions.warning = self.actions.warning, ""
         self.app.clear_notifications()  # they would lie over the fields
         self.form, self._focus_below, self._asks_about_request = form, self.focused, about is not None

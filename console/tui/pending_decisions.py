@@ -29,7 +29,7 @@ from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.parsing import text_in, texts_in
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.views.rows import View
-from team_console.widgets.form import Later, Stopped
+from team_console.widgets.form import DeferredResult, Stopped
 from textual.timer import Timer
 
 Progress = Callable[[str, Callable[[], None]], None]
@@ -73,7 +73,7 @@ class Outcome(Struct, frozen=True):
     error: Exception | None = None
 
 
-class PendingDecision(Later, frozen=True):
+class PendingDecision(DeferredResult, frozen=True):
     """Writes that were decided on together and are undone together.
 
     Attributes:

@@ -50,7 +50,7 @@ async def test_a_click_on_rows_that_just_moved_decides_on_nothing(
 ) -> None:
     """What came while the hand went down may have put another row below it than the one that was meant."""
     monkeypatch.setattr(disturbances, "JUST", 3600.0)
-    monkeypatch.setattr(key_actions, "GUARD", 3600.0)
+    monkeypatch.setattr(key_actions, "LOOK_AGAIN", 3600.0)
     letter(team)
     async with opened(team) as desk:
         letter(team, "Something else to read now")

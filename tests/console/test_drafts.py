@@ -52,7 +52,7 @@ def test_two_consoles_of_one_human_keep_the_drafts_of_both(tmp_path: Path) -> No
 def test_consoles_of_one_human_that_write_at_once_keep_what_each_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("team_console.console.tui.drafts._LONGEST_TURN", 600.0)
+    monkeypatch.setattr("team_console.console.tui.drafts._LONGEST_WAIT", 600.0)
     consoles = [Drafts(str(tmp_path), "ceo") for _ in range(4)]
     for number in range(20):
         for place, drafts in enumerate(consoles):

@@ -16,7 +16,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent
 from team_console.store.views.evidence import Evidence
 from team_console.widgets.detail import Detail
-from team_console.widgets.many import Many
+from team_console.widgets.many_form import ManyForm
 
 from tests.console.conftest import (
     AUTHOR,
@@ -188,11 +188,11 @@ def held_at_the_second(patch: pytest.MonkeyPatch, name: str) -> Event:
     return go_on
 
 
-async def hand_in(desk: Desk, words: str) -> Many[Any]:
+async def hand_in(desk: Desk, words: str) -> ManyForm[Any]:
     """Approve all plans with `words`."""
     await desk.looks_through()
     form = await desk.asks("asterisk", "a")
-    assert isinstance(form, Many)
+    assert isinstance(form, ManyForm)
     await desk.press("n")
     await desk.type(words)
     await desk.press("enter")

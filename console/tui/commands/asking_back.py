@@ -19,7 +19,7 @@ from team_console.store.service.decision import Decision
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.fields import FieldKind, OptionLine, words_of_a_decision
-from team_console.widgets.forms import Answered, Choice, Prompt
+from team_console.widgets.forms import Choice, Prompt, PromptAnswer
 
 
 def _lines_asked(screen: MainScreen, row: RequestRow) -> Sequence[str]:
@@ -67,12 +67,12 @@ def remark(screen: MainScreen, context: ActionContext) -> None:
     typed = screen.drafts.remarks(row.request_id, of)
     keep, away = Choice(OptionLine("keep"), "Keep"), Choice(OptionLine("take away"), "Take away")
 
-    def kept(decision: Answered) -> None:
+    def kept(decision: PromptAnswer) -> None:
         typed[str(at)] = decision.words if decision.choice == 0 else ""
         screen.drafts.keep_remarks(row.request_id, of, typed)
         screen.pane.presenter.show_now()
 
-    prompt = Prompt[Answered](
+    prompt = Prompt[PromptAnswer](
         f"Remark on line {at}",
         f"“{safe_line(lines[at - 1].strip(), 300)}”",
         lambda decision: decision,

@@ -40,8 +40,8 @@ from team_console.store.views.evidence import Mark
 from team_console.store.views.proposals import mode_words
 from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.fields import Ask, OptionLine, whole_text, words_of_a_decision
-from team_console.widgets.form import Later
-from team_console.widgets.forms import Answered, AnswerForm, Answers, Choice, Notes, Prompt
+from team_console.widgets.form import DeferredResult
+from team_console.widgets.forms import AnswerForm, Answers, Choice, Notes, Prompt, PromptAnswer
 from team_console.widgets.text import short_ago
 
 _LONGEST = 300
@@ -51,7 +51,7 @@ UNTIL = Choice(OptionLine("until …", "the very same, by a grant with an end; a
 """The answer to a permission that makes a grant."""
 
 
-class GrantOffer(Later, frozen=True):
+class GrantOffer(DeferredResult, frozen=True):
     """A permission that will be allowed together with a grant, once its end is chosen: its approval, and the trial."""
 
     approval: PendingDecision
@@ -108,7 +108,7 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
         second = Ask("second", "agent name", wanted="made from its type when left empty")
     foreseen = approving and row.kind in (RequestKind.CREATE, RequestKind.DESTROY)
 
-    def decided(answer: Answered) -> PendingDecision | GrantOffer:
+    def decided(answer: PromptAnswer) -> PendingDecision | GrantOffer:
         choice = choices[answer.choice]
         if choice is not UNTIL:
             return shown.decide(lambda view: _verdict_of(shown.row, choice, answer, remarks, approving, view))
@@ -165,7 +165,7 @@ def _choices_for_plan(row: RequestRow) -> Sequence[Choice]:
 def _verdict_of(
     row: RequestRow,
     choice: Choice,
-    answer: Answered,
+    answer: PromptAnswer,
     remarks: tuple[Remark, ...],
     approving: bool,
     view: Decision,
@@ -200,7 +200,7 @@ def _verdict_of(
     )
 
 
-def _approval(row: RequestRow, choice: Choice, answer: Answered, view: Decision) -> tuple[str, Decision]:
+def _approval(row: RequestRow, choice: Choice, answer: PromptAnswer, view: Decision) -> tuple[str, Decision]:
     """Return a yes in words, and the decision with all that was chosen."""
     asker, modes, number = safe_line(row.asker, 64), modes_of(row.question.payload), answer.choice
     text, agent_name = answer.words or None, answer.second or None
@@ -314,7 +314,7 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
     """Show what the grant would answer and ask for its end; the permission is allowed together with it."""
     trial, approval = offer.trial, offer.approval
 
-    def started(answer: Answered) -> PendingDecision:
+    def started(answer: PromptAnswer) -> PendingDecision:
         label, lasts, uses = _ENDS[answer.choice]
         screen.keep_painted()
         view = in_view(screen, about.request_id, seen_of_words(trial.scope.words), with_others=True)

@@ -21,7 +21,7 @@ from team_console.store.service import inbox
 from team_console.store.views.alike import causes_of, spans_that_differ
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.fields import words_of_a_decision
-from team_console.widgets.many import Item, Many
+from team_console.widgets.many_form import ManyForm, ManyItem
 
 
 def done(screen: MainScreen, context: ActionContext) -> None:
@@ -61,7 +61,7 @@ def _mark_read(screen: MainScreen, context: ActionContext, messages: Sequence[Me
 def _unseen_message(screen: MainScreen, message: Message, frame: int) -> str:
     """Return why a message is not marked as read: neither its text nor its row was held up to a frame; else empty."""
     painted = screen.cache.painted.get(digest_of(message))
-    at = painted.shown if painted is not None else None
+    at = painted.first_frame if painted is not None else None
     is_seen = (at is not None and at <= frame) or screen.pane.shows_row(message.message_id, frame)
     return "" if is_seen else "not shown yet"
 
@@ -115,7 +115,7 @@ def decide_many(screen: MainScreen, context: ActionContext, *, approving: bool) 
     _ask_about_many(screen, context, verb, items, pending, words=words, unseen=unseen, outcome=outcome)
 
 
-def _items_of(rows: Mapping[str, RequestRow]) -> list[Item]:
+def _items_of(rows: Mapping[str, RequestRow]) -> list[ManyItem]:
     """Return what the form lists of each request; of alike ones with the word set apart that differs."""
     items = [_item(key, str(row.kind), row.asker, row.title) for key, row in rows.items()]
     if len(set(causes_of(rows.values()).values())) != 1:
@@ -128,19 +128,19 @@ def _items_of(rows: Mapping[str, RequestRow]) -> list[Item]:
     ]
 
 
-def _item(key: str, kind: str, who: str, what: str) -> Item:
-    return Item(key, kind, safe_line(who, 64), safe_line(what, 200))
+def _item(key: str, kind: str, who: str, what: str) -> ManyItem:
+    return ManyItem(key, kind, safe_line(who, 64), safe_line(what, 200))
 
 
 def _ask_about_many(
     screen: MainScreen,
     context: ActionContext,
     verb: str,
-    items: Sequence[Item],
+    items: Sequence[ManyItem],
     pending: Callable[[Sequence[str], str], PendingDecision],
     **more: Any,
 ) -> None:
-    form = Many[PendingDecision](
+    form = ManyForm[PendingDecision](
         items,
         lambda keys, words: screen.pending_decisions.prepare(pending(keys, words)),
         verb=verb.capitalize(),

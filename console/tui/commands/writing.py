@@ -29,7 +29,7 @@ from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 from team_console.store.views.stopping import whom_to_stop
 from team_console.widgets.fields import Ask, FieldKind, OptionLine, with_name, words_of_a_decision
-from team_console.widgets.forms import Choice, Compose, Confirm, Prompt, Written
+from team_console.widgets.forms import Choice, Compose, Confirm, Prompt, WrittenMessage
 
 
 def message(screen: MainScreen, context: ActionContext) -> None:
@@ -47,7 +47,7 @@ def message(screen: MainScreen, context: ActionContext) -> None:
             return f"△ {error.message}. {error.hint}"
         return _foreseen(sending.preview(screen.caller, to=meant))
 
-    def send(letter: Written) -> PendingDecision:
+    def send(letter: WrittenMessage) -> PendingDecision:
         meant = replace(letter, to=names_meant(screen.view, context.me, letter.to))
         return screen.pending_decisions.prepare(_sending(context, quoted, meant, purpose))
 
@@ -99,7 +99,7 @@ def names_meant(view: View | None, me: str, to: Sequence[str]) -> tuple[str, ...
     return tuple(dict.fromkeys(found))
 
 
-def _sending(context: ActionContext, quoted: Message | None, letter: Written, purpose: str) -> PendingDecision:
+def _sending(context: ActionContext, quoted: Message | None, letter: WrittenMessage, purpose: str) -> PendingDecision:
     """Return the decision to send a letter; what it answers shows that an answer is under way."""
     if ALL in letter.to:
         raise TeamError(
@@ -181,13 +181,13 @@ def _write_broadcast(screen: MainScreen, seen: sending.Preview) -> None:
 
     keep, view = partial(screen.drafts.keep, "broadcast"), screen.view
 
-    def with_summary(letter: Written) -> Written:
+    def with_summary(letter: WrittenMessage) -> WrittenMessage:
         if not letter.summary:
             hint = "Say in five to ten words what it is about."
             raise TeamError(Code.MISSING_SUMMARY, "a broadcast needs a summary", hint)
         return letter
 
-    form = Compose[Written](
+    form = Compose[WrittenMessage](
         "Broadcast",
         with_summary,
         foresee=lambda _: _foreseen(seen),
@@ -201,7 +201,7 @@ def _write_broadcast(screen: MainScreen, seen: sending.Preview) -> None:
     screen.ask(form, lambda letter: _preview_all(screen, partial(_confirm_broadcast, screen, letter)))
 
 
-def _confirm_broadcast(screen: MainScreen, letter: Written, seen: sending.Preview) -> None:
+def _confirm_broadcast(screen: MainScreen, letter: WrittenMessage, seen: sending.Preview) -> None:
 
     number = len(seen.recipients)
     lines = [

@@ -50,7 +50,7 @@ class Divider:
         pane = self._pane
         rows, thing = pane.query_one(".pane--rows"), pane.query_one(".pane--thing")
         is_wide = pane.screen.has_class("-wide")
-        moved = 0 if pane.query_one(Detail).is_room else self._cache.divider
+        moved = 0 if pane.query_one(Detail).fills_screen else self._cache.divider
         is_inside = pane.has_class("-inside") or pane.has_class("-asking")
         for widget, place, sign in ((rows, 0, 1), (thing, 1, -1)):
             share = f"{max(1, (_WIDE if is_wide else _HIGH)[place] + sign * moved)}fr"

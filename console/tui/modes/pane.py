@@ -309,7 +309,7 @@ class Pane(Container, Generic[RowT]):
     @property
     def is_reading(self) -> bool:
         """Whether what is read has the whole screen."""
-        return self.is_complete and self.detail.is_room
+        return self.is_complete and self.detail.fills_screen
 
     def read(self, reads: bool) -> None:
         """Give what is under the cursor, if anything is, the whole screen, or the list its place again."""
@@ -318,7 +318,7 @@ class Pane(Container, Generic[RowT]):
         if not reads:
             self.detail.find("")
             self.search.take(self.listing.query_text)
-        self.detail.is_room = reads
+        self.detail.fills_screen = reads
         self.screen.set_class(reads, "-reading")
         self.divider.go_inside(False)
         (self.detail if reads else self.chosen_from).focus()

@@ -9,8 +9,8 @@ from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import first_of
 from team_console.widgets.document import Lines
-from team_console.widgets.form import Excerpt, Form, Words
-from team_console.widgets.frames import Frames, Mark
+from team_console.widgets.form import Excerpt, Form, WrappedText
+from team_console.widgets.frames import Frames, WhenHeld
 from team_console.widgets.text import Line, cell_len, crop_name, pad
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -23,7 +23,7 @@ _NAMED = 2
 """Names that stand in the warning; each row that is meant has its sign as well."""
 
 
-class Item(Struct, frozen=True):
+class ManyItem(Struct, frozen=True):
     """One of the things, all safe text; `subject` names it.
 
     Attributes:
@@ -37,12 +37,12 @@ class Item(Struct, frozen=True):
     differs: tuple[int, int] = (0, 0)
 
 
-class Many(Form[ResultT]):
+class ManyForm(Form[ResultT]):
     """A list of things and the words for all of them. What was not shown whole is not among them, and it says which."""
 
     DEFAULT_CSS = """
-    Many { max-height: 75%; }
-    Many #unseen { color: $text-warning; text-style: bold; }
+    ManyForm { max-height: 75%; }
+    ManyForm #unseen { color: $text-warning; text-style: bold; }
     """
     HELP = (
         "Enter decides on what is listed without a dash: all that was shown whole. Page up and down scroll what is "
@@ -55,7 +55,7 @@ class Many(Form[ResultT]):
 
     def __init__(
         self,
-        items: Sequence[Item],
+        items: Sequence[ManyItem],
         act: Callable[[Sequence[str], str], ResultT],
         *,
         verb: str,
@@ -77,35 +77,35 @@ class Many(Form[ResultT]):
         self._items, self._act_on, self._unseen, self._outcome_of = tuple(items), act, unseen, outcome
         self._notes = tuple(notes)
         self._name_width = min(_LONGEST_NAME, max((cell_len(item.who) for item in self._items), default=0))
-        self._not_shown = Words(id="unseen", classes="form--note")
+        self._warning_line = WrappedText(id="unseen", classes="form--note")
         self._list = Excerpt(most=8, id="items")
-        self._left = self._left_out()
+        self._left_out = self._find_left_out()
 
-    def _left_out(self) -> Mapping[str, str]:
+    def _find_left_out(self) -> Mapping[str, str]:
         """Return subject -> why it is not decided on: what became of it, else what of it was not shown."""
         why = {item.subject: self._outcome_of(item.subject) or self._unseen(item.subject) for item in self._items}
         return {subject: words for subject, words in why.items() if words}
 
     @property
-    def meant(self) -> tuple[Item, ...]:
+    def meant(self) -> tuple[ManyItem, ...]:
         """The items that are decided on, as the form shows them."""
-        return tuple(item for item in self._items if item.subject not in self._left)
+        return tuple(item for item in self._items if item.subject not in self._left_out)
 
     def terms(self) -> object:
         """See `Form.terms`; what is meant by it as well."""
         return super().terms(), self.meant
 
-    def new_in_frame(self, frames: Frames) -> Iterator[Mark]:
+    def new_in_frame(self, frames: Frames) -> Iterator[WhenHeld]:
         """Look again, whenever the terminal holds more, whether something was shown whole by now."""
         yield from super().new_in_frame(frames)
-        if self._left:
+        if self._left_out:
             yield lambda frame: self.look_again()
 
     def look_again(self) -> None:
         """See `Form`; also whether something was shown whole by now."""
-        left = self._left_out()
-        if left != self._left and not self.is_at_work:
-            self._left = left
+        left = self._find_left_out()
+        if left != self._left_out and not self.is_at_work:
+            self._left_out = left
             self._show_items()
             self.show_verb()
 
@@ -122,7 +122,7 @@ class Many(Form[ResultT]):
         keys = [f"enter {self.verb().lower()}"] if self.meant else []
         if self.words is not None and self.words.closed:
             keys.append("n with a note")
-        if self._left:
+        if self._left_out:
             keys.append("PgDn shows more")
         return *keys, "esc not now"
 
@@ -130,13 +130,13 @@ class Many(Form[ResultT]):
         """Compose the list, what is left out, and the words."""
         yield self._list
         if self._notes:
-            yield Words("\n".join(self._notes), classes="form--note")
+            yield WrappedText("\n".join(self._notes), classes="form--note")
         if self.words is not None:
             yield self.row(self.words)
 
     def below(self) -> ComposeResult:
         """Yield the warning on items that were never shown whole."""
-        yield self._not_shown
+        yield self._warning_line
 
     def on_mount(self) -> None:
         """List them."""
@@ -157,14 +157,14 @@ class Many(Form[ResultT]):
         self._list.scroll_relative(y=direction * max(1, self._list.size.height - 1), animate=False)
 
     def _show_items(self) -> None:
-        warned = self._warned()
-        self._not_shown.say(warned)
-        self._not_shown.display = bool(warned)
+        warning = self._warning()
+        self._warning_line.say(warning)
+        self._warning_line.display = bool(warning)
         self._list.put(Lines(tuple(map(self._line, self._items)), indent=_SET_IN))
 
-    def _warned(self) -> str:
+    def _warning(self) -> str:
         """Return who waits no more, and what stays because it was not shown whole; empty where all is decided on."""
-        left = [item for item in self._items if item.subject in self._left]
+        left = [item for item in self._items if item.subject in self._left_out]
         gone = [item for item in left if self._outcome_of(item.subject)]
         unseen = [item for item in left if item not in gone]
         waits = "no longer waits" if len(gone) == 1 else "no longer wait"
@@ -174,11 +174,11 @@ class Many(Form[ResultT]):
                 lines.append(f"△ {len(items):,} {words}: {first_of(who, _NAMED)}")
         return "\n".join(lines)
 
-    def _line(self, item: Item) -> Line:
-        sign, tone = (("− ", "muted"), "muted") if item.subject in self._left else (("  ", ""), "")
+    def _line(self, item: ManyItem) -> Line:
+        sign, tone = (("− ", "muted"), "muted") if item.subject in self._left_out else (("  ", ""), "")
         name = pad(crop_name(item.who, self._name_width), self._name_width)
         columns = ((pad(item.kind, _KIND) + " ", tone or "muted"), (name + " ", tone))
-        why, (start, end) = self._left.get(item.subject, ""), item.differs
+        why, (start, end) = self._left_out.get(item.subject, ""), item.differs
         before, differing, behind = item.what[:start], item.what[start:end], item.what[end:]
         what = ((before, tone), (differing, "hit"), (behind, tone))
         return sign, *columns, (f"{why} · " if why else "", tone), *what
