@@ -14,7 +14,7 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.service.deliveries import TREATED, Remedy
+from team_console.store.service.deliveries import STATUSES_TREATED, Remedy
 
 Reason = Callable[[ActionContext], str | None]
 """Why an action cannot be used on a context, as a short sentence; None when it can."""
@@ -110,7 +110,7 @@ def no_remedy(remedy: Remedy) -> Reason:
     def reason(context: ActionContext) -> str | None:
         if not context.selection.messages:
             return "no message is chosen"
-        if any(message.status in TREATED[remedy] for message in context.selection.messages):
+        if any(message.status in STATUSES_TREATED[remedy] for message in context.selection.messages):
             return None
         return _too_late(remedy, context.selection.messages[0])
 

@@ -30,9 +30,9 @@ from team_console.store.service.grants import recall_grant, refuse_contradiction
 from team_console.store.service.questions import live_question, no_request
 from team_console.store.service.requests import (
     answer,
+    approval_forecast,
     approve,
     decide,
-    foresee,
     reject,
     submit_plan,
 )
@@ -263,7 +263,7 @@ def do_approve(call: Call) -> int:
 def _approve(call: Call) -> None:
     options = call.options
     if options.dry_run:
-        foreseen = foresee(call.snapshot(), request_id=options.request, agent_name=options.agent_name)
+        foreseen = approval_forecast(call.snapshot(), request_id=options.request, agent_name=options.agent_name)
         result = {"success": True, "action": "approve", "dry_run": True, "request_id": options.request}
         call.show({**result, "notes": list(foreseen), "warnings": []}, *foreseen)
         return
@@ -408,7 +408,11 @@ def do_grant(call: Call) -> None:
       team-console grant REQUEST --uses 10 --yes"""
     options = call.options
     trial = trial_of(call.decider, options.requests)
-    facts = {"scope": trial.scope.as_recorded, "would_have_answered": trial.would, "differed": list(trial.rejected)}
+    facts = {
+        "scope": trial.scope.as_recorded,
+        "would_have_answered": trial.would_answer,
+        "differed": list(trial.rejected),
+    }
     if options.yes:
         receipt = start_grant(call.decider, trial, lasts=_age(options.lasts), uses=options.uses)
         given = receipt.request_id

@@ -12,7 +12,7 @@ from team_console.console.cli.talk import finish_records
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.message import Message
 from team_console.store.model.schedule import attempts_of, expires_at, max_attempts, next_attempt
-from team_console.store.service.deliveries import Remedy, treat
+from team_console.store.service.deliveries import Remedy, apply_remedy
 
 # `failures`: what could not be delivered, with attempts, the next try and the last error.
 
@@ -89,7 +89,7 @@ def _remedy_command(action: Remedy, word: str, description: str, *arguments: Arg
 
     def run(call: Call) -> None:
         names = [one.names.strip("-") for one in arguments]
-        receipt = treat(call.caller, action, call.options.ids, **{n: getattr(call.options, n) for n in names})
+        receipt = apply_remedy(call.caller, action, call.options.ids, **{n: getattr(call.options, n) for n in names})
         finish_records(call, receipt, word)
 
     run.__doc__ = description

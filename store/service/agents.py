@@ -32,23 +32,23 @@ from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.team_rules import SM, classes_of, ending_problem
 from team_console.store.protocol.verdicts import ORDERED, SIGNATURE, Seen
 from team_console.store.service.caller import Caller, Receipt, receipt
-from team_console.store.service.questions import close_question, open_question, requests_in
+from team_console.store.service.questions import answerable_request, close_question, requests_in
 from team_console.store.service.running_grants import end_grants_for
 from team_console.store.service.writing import Draft, advise, check_known, new_request_id, roles_now, write_drafts
 from team_console.store.settings.team_config import TeamConfig
 
 _LAST_WORDS = 400
-_GRACE_SECONDS = 5.0
-_GRACE = timedelta(seconds=10)
+_WAIT_FOR_KILLED = 5.0
+_LEASE_MARGIN = timedelta(seconds=10)
 
 
-def hold(tx: Transaction, question: Message, *, actor: str, seconds: float) -> None:
+def hold_question(tx: Transaction, question: Message, *, actor: str, seconds: float) -> None:
     """Note on the question that `actor` is busy with it for `seconds`; the note lapses by itself if it dies."""
-    until = to_text(tx.now + timedelta(seconds=seconds) + _GRACE)
+    until = to_text(tx.now + timedelta(seconds=seconds) + _LEASE_MARGIN)
     tx.replace(question, question.with_changes(claimed_by=actor, lease_until=until))
 
 
-def let_go(tx: Transaction, message_id: str) -> bool:
+def release_question(tx: Transaction, message_id: str) -> bool:
     """Take the note off again; whether there was one."""
     held = tx.get(message_id)
     if held is None or held.status == Status.CLAIMED or held.envelope("lease_until") is None:
@@ -76,7 +76,7 @@ def refuse_held(question: Message, tx: Transaction) -> None:
     )
 
 
-_running: set[subprocess.Popen[bytes]] = set()
+_running_commands: set[subprocess.Popen[bytes]] = set()
 """Commands that are being waited for, in whichever thread."""
 
 
@@ -112,19 +112,19 @@ def run_command(
             )
         except (OSError, ValueError) as error:
             return f"{command[0]}: {getattr(error, 'strerror', None) or error}"
-        _running.add(process)
+        _running_commands.add(process)
         try:
             status = process.wait(limit)
             ending = f"signal {-status}" if status < 0 else f"exit status {status}"
         except subprocess.TimeoutExpired:
             ending = f"no answer within {limit:g} s"
         finally:
-            _running.discard(process)
+            _running_commands.discard(process)
             if process.returncode is None:  # the process group is its own
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
                 with suppress(subprocess.TimeoutExpired):
-                    process.wait(_GRACE_SECONDS)
+                    process.wait(_WAIT_FOR_KILLED)
         if process.returncode == 0:
             return None
         if process.returncode is None:  # it runs as another user, as by sudo, or the kernel holds it
@@ -134,9 +134,9 @@ def run_command(
     return f"{ending}: {said}" if said else ending
 
 
-def end_running() -> None:
+def end_running_commands() -> None:
     """Kill the commands that are being waited for, and their children: this process is about to end without waiting."""
-    for process in tuple(_running):
+    for process in tuple(_running_commands):
         if process.poll() is None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -173,10 +173,10 @@ def tell_residents(
         "summary": say("{}: {}", say("Roster"), change),
         "content": sprint_content("AGENT_ROSTER_BROADCAST", body),
     }
-    return _tell(tx, sender, residents, payload)
+    return _write_checked(tx, sender, residents, payload)
 
 
-def _tell(tx: Transaction, sender: str, to: Sequence[str], payload: Fields) -> list[Message]:
+def _write_checked(tx: Transaction, sender: str, to: Sequence[str], payload: Fields) -> list[Message]:
     """Write a message once it is seen to break no rule."""
     draft = Draft("message", sender, tuple(to), payload)
     draft.check(tx.config)
@@ -199,7 +199,7 @@ def send_roster(caller: Caller) -> Receipt:
     return receipt(tx, "roster", messages)
 
 
-def conclude(
+def tell_asker_and_close(
     tx: Transaction,
     actor: str,
     question: Message,
@@ -215,8 +215,8 @@ def conclude(
     body = {**body, "in_reply_to": question.message_id, **({"note": note} if note else {})}
     summary, content = f"{name}: {phrase(tx.config.language, outcome, agent)}", sprint_content(name, body)
     payload = {"request_id": question.message_id, "summary": summary, "content": content, **(more or {})}
-    messages = _tell(tx, actor, (question.sender,), payload)
-    let_go(tx, question.message_id)
+    messages = _write_checked(tx, actor, (question.sender,), payload)
+    release_question(tx, question.message_id)
     close_question(tx, question, actor=actor)
     return messages
 
@@ -255,7 +255,7 @@ def free_name(state: TeamState, question: Message, wanted: str | None) -> str:
 # Creation of agents by the Master: the answer, the name, the roster told; and the trigger of a course correction.
 
 
-def announce(
+def announce_new_agent(
     tx: Transaction,
     actor: str,
     question: Message,
@@ -283,18 +283,18 @@ def announce(
     for row in asked_of_former_life(tx, name):
         close_question(tx, row.question, actor=actor)
     end_grants_for(tx, name, actor)
-    told = conclude(tx, actor, question, "AGENT_CREATED", "{} is ready", name, body, note=note)
+    told = tell_asker_and_close(tx, actor, question, "AGENT_CREATED", "{} is ready", name, body, note=note)
     return name, [*told, *tell_residents(tx, actor, arrived=name)]
 
 
-def start(caller: Caller, *, request_id: str, agent_name: str | None, seen: Seen) -> str:
+def start_agent(caller: Caller, *, request_id: str, agent_name: str | None, seen: Seen) -> str:
     """Hold the question, run the spawn command without the lock, and give back the agent's name.
 
     Two consoles never start two agents for one request. Each fact `agent_name` replaces `{agent_name}` in the arguments
     and is `TEAM_CONSOLE_AGENT_NAME` in the environment.
 
     Raises:
-        TeamError: As for `announce`, or `SPAWN_FAILED` with the request still open.
+        TeamError: As for `announce_new_agent`, or `SPAWN_FAILED` with the request still open.
     """
     config = caller.team.config()
     if config.distrust:
@@ -302,7 +302,7 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None, seen: Seen
         raise TeamError(Code.SPAWN_FAILED, f"the spawn command is not run: {config.distrust}", hint)
     limit = config.overdue_seconds.get("create", 60.0)
     with caller.transaction("spawn") as tx:
-        question = open_question(tx, request_id, actor=caller.actor, seen=seen).question
+        question = answerable_request(tx, request_id, actor=caller.actor, seen=seen).question
         refuse_held(question, tx)
         name = free_name(tx, question, agent_name)
         body = parse_message(question).body
@@ -313,7 +313,7 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None, seen: Seen
             "requested_by": question.sender.replace("\0", ""),
             "team": caller.team.location.replace("\0", ""),
         }
-        hold(tx, question, actor=caller.actor, seconds=limit)
+        hold_question(tx, question, actor=caller.actor, seconds=limit)
         tx.record("spawn", request_id=request_id, agent=name)
     try:
         words = list(config.spawn)
@@ -327,7 +327,7 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None, seen: Seen
             raise TeamError(Code.SPAWN_FAILED, text, hint)
     except BaseException as error:
         with caller.transaction("spawn") as tx:
-            if let_go(tx, question.message_id):
+            if release_question(tx, question.message_id):
                 tx.record("spawn_failed", request_id=request_id, agent=name, error=str(error))
         raise
     return name
@@ -402,8 +402,8 @@ def approve_ending(tx: Transaction, actor: str, question: Message, note: str | N
     """
     agent = agent_to_end(tx.config, question)
     check_known(tx, [agent])
-    if _is_over(tx, agent):
-        return confirm(tx, actor, question, agent, note)
+    if _is_stopped(tx, agent):
+        return confirm_ending(tx, actor, question, agent, note)
     say = partial(phrase, tx.config.language)
     asker, done = question.sender, "Your work is done, as you reported."
     because = say(done) if asker == agent else say("Your work is done; {} asked for your end.", asker)
@@ -416,7 +416,7 @@ def approve_ending(tx: Transaction, actor: str, question: Message, note: str | N
     return write_drafts(tx, Draft(REQUEST, actor, (agent,), payload))
 
 
-def _is_over(state: TeamState, agent: str) -> bool:
+def _is_stopped(state: TeamState, agent: str) -> bool:
     """Return whether the agent has stopped already, by the messages and the notes on sessions."""
     return agent in has_stopped(state.config, (*state.everything(), *state.session_notes()), state.recorded)
 
@@ -427,10 +427,10 @@ def finish_endings(tx: Transaction) -> list[Message]:
     Written in the name of whoever approved it, and on record as such; nothing when nothing has come to its end.
     """
     written: list[Message] = []
-    for case, order, due in _unconfirmed(tx):
+    for case, order, due in _unconfirmed_endings(tx):
         if due <= tx.now:
             question, agent = case.question, agent_to_end(tx.config, case.question)
-            messages = confirm(tx, order.sender, question, agent, None, order=order)
+            messages = confirm_ending(tx, order.sender, question, agent, None, order=order)
             ids = ids_of(messages)
             tx.record("confirm_end", request_id=question.message_id, agent=agent, by=order.sender, ids=ids)
             written += messages
@@ -451,7 +451,7 @@ def next_ending(snapshot: Snapshot) -> datetime | None:
 
     A moment of the past where the agent has agreed already and nobody has confirmed it.
     """
-    return min((due for _, _, due in _unconfirmed(snapshot)), default=None)
+    return min((due for _, _, due in _unconfirmed_endings(snapshot)), default=None)
 
 
 def ending_forecast(state: TeamState, question: Message) -> tuple[str, ...]:
@@ -464,14 +464,14 @@ def ending_forecast(state: TeamState, question: Message) -> tuple[str, ...]:
     roster = f", the roster to {residents}," if residents else ""
     creator = _creator_to_tell(state, question, agent)
     follows = f"AGENT_DESTROYED goes to {question.sender}{f' and {creator}' if creator else ''}{roster}"
-    if _is_over(state, agent):
+    if _is_stopped(state, agent):
         does = f"{agent} has stopped already; {follows} at once"
     else:
         does = f"{agent} is asked to stop; {follows} when it has answered, or after {seconds:g} s"
     return (*((odd,) if odd else ()), does)
 
 
-def confirm(
+def confirm_ending(
     tx: Transaction, actor: str, question: Message, agent: str, note: str | None, *, order: Message | None = None
 ) -> list[Message]:
     """AGENT_DESTROYED to the asker, the roster without the agent to every resident, and the question is closed.
@@ -483,7 +483,7 @@ def confirm(
     if order is not None and SIGNATURE in order.payload:
         more[ORDERED] = {key: order.record[key] for key in ("message_id", "type", "from", "to", "created", "payload")}
     body, outcome = {"agent_name": agent}, "{} has left the team"
-    told = conclude(tx, actor, question, "AGENT_DESTROYED", outcome, agent, body, note=note, more=more)
+    told = tell_asker_and_close(tx, actor, question, "AGENT_DESTROYED", outcome, agent, body, note=note, more=more)
     told += _tell_creator(tx, actor, question, agent, more)
     end_grants_for(tx, agent, actor)
     return [*told, *tell_residents(tx, actor, left=agent)]
@@ -528,10 +528,10 @@ def _tell_creator(tx: Transaction, actor: str, question: Message, agent: str, mo
     payload = {"summary": summary, "content": text, **(more if is_sprint else {})}
     if is_sprint:
         payload["request_id"] = question.message_id
-    return _tell(tx, actor, (creator,), payload)
+    return _write_checked(tx, actor, (creator,), payload)
 
 
-def _unconfirmed(state: TeamState) -> Iterator[tuple[RequestRow, Message, datetime]]:
+def _unconfirmed_endings(state: TeamState) -> Iterator[tuple[RequestRow, Message, datetime]]:
     """Endings that were approved and nobody confirmed, each with the order to stop and when it is to be confirmed."""
     messages = state.everything()
     orders = [item for item in messages if item.type == REQUEST and text_in(item.payload, "in_reply_to")]

@@ -94,8 +94,8 @@ def answer_body(question: Message, kind: RequestKind, verdict: Decision, languag
     return stated(body)
 
 
-_DONE = {RequestKind.SHUTDOWN: ("agreed to", "refused"), RequestKind.QUESTION: ("answered", "not answered")}
-_REFUSED = {
+_DONE_WORDS = {RequestKind.SHUTDOWN: ("agreed to", "refused"), RequestKind.QUESTION: ("answered", "not answered")}
+_REFUSAL_LINES = {
     RequestKind.CREATE: "The creation of {} was refused",
     RequestKind.DESTROY: "The end of {} was refused",
 }
@@ -103,9 +103,11 @@ _REFUSED = {
 
 def answer_preview(question: Message, kind: RequestKind, verdict: Decision, language: str) -> str:
     """Return the line an inbox shows: the decision, then the reason, else what was decided."""
-    if (refused := _REFUSED.get(kind)) is not None:
+    if (refused := _REFUSAL_LINES.get(kind)) is not None:
         return phrase(language, refused, parse_message(question).subject or "?")[:120]
-    done = "answered" if verdict.approve is None else _DONE.get(kind, ("approved", "rejected"))[not verdict.approve]
+    done = "answered"
+    if verdict.approve is not None:
+        done = _DONE_WORDS.get(kind, ("approved", "rejected"))[not verdict.approve]
     chosen = answers_text({"answers": verdict.answers}) if verdict.answers else ""
     what = (chosen or verdict.content(language)).strip().partition("\n")[0] or summary_of(question)
     line = phrase(language, "{} {}: {}", phrase(language, kind.capitalize()), phrase(language, done), what)

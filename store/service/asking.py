@@ -83,7 +83,7 @@ def ask_permission(
         TeamError: `INVALID_FIELD`, `NOT_PERMITTED` for the lead itself, or as for a send.
     """
     asked = {"tool": tool, "input": input, "suggestions": list(suggestions) or None, "denied": denied, WHY: why}
-    body: FieldDict = {**asked, **origin(client, session, directory, asker, expires)}
+    body: FieldDict = {**asked, **origin_fields(client, session, directory, asker, expires)}
     text = before.text if isinstance(before, FileExcerpt) else before
     if text is not UNSET and len((text or "").encode("utf-8", "replace")) <= LARGEST_BEFORE:
         body |= before.as_recorded if isinstance(before, FileExcerpt) else {"before": text}
@@ -124,7 +124,7 @@ def ask_question(
     """
     body: FieldDict = {
         "questions": [dict(item) if isinstance(item, Mapping) else item for item in questions],
-        **origin(client, session, directory, asker, expires),
+        **origin_fields(client, session, directory, asker, expires),
         FURTHER: dict(further) if further else None,
         WHY: why,
     }
@@ -221,7 +221,7 @@ def _ask(caller: Caller, action: str, type: str, prefix: str, body: Fields, line
     )
 
 
-def origin(
+def origin_fields(
     client: str | None, session: str | None, directory: str | None, asker: str | None, expires: datetime | str | None
 ) -> dict[str, str]:
     """Return the fields that say where a request comes from, those that are known, and when it ends by itself.

@@ -38,7 +38,7 @@ from team_console.store.settings.team_config import TeamConfig
 ROUTER = "@router"
 """`claimed_by` of a message the router is handing over; no agent can have this name."""
 _MAX_ERROR = 500
-_CLEARED = {
+_NO_ATTEMPT = {
     **{"claimed_by": None, "lease_until": None, "token": None, "next_attempt_at": None, "ended_at": None},
     TABLE_REFUSES: None,
 }
@@ -56,7 +56,7 @@ class Job(Struct, frozen=True):
     everyone: tuple[str, ...]
 
 
-def serves(config: TeamConfig, name: str) -> bool:
+def is_served(config: TeamConfig, name: str) -> bool:
     """Return whether the router pushes to `name`: to every agent, but to the human and the lead only by a command.
 
     People read in the console; a message pushed to a file for them would look delivered and be seen by nobody.
@@ -70,11 +70,11 @@ def job_of(config: TeamConfig, members: Callable[[], Collection[str]], message: 
         return None
     everyone = expanded_recipients(members, message)
     done = {*message.read_by, *message.delivered_to} if message.is_group else set()
-    targets = tuple(name for name in everyone if name not in done and serves(config, name))
+    targets = tuple(name for name in everyone if name not in done and is_served(config, name))
     return Job(message, targets, everyone) if targets else None
 
 
-def obstacle(config: TeamConfig, members: Callable[[], Collection[str]], name: str) -> str | None:
+def why_unreachable(config: TeamConfig, members: Callable[[], Collection[str]], name: str) -> str | None:
     """Return why nothing can be handed to `name` at all; None when it can."""
     if not is_name(name):
         return f"{name!r} is not an agent name"
@@ -83,7 +83,7 @@ def obstacle(config: TeamConfig, members: Callable[[], Collection[str]], name: s
     return None
 
 
-def with_outcome(
+def after_attempt(
     job: Job, outcomes: Mapping[str, str | None], now: datetime, *, attempts: int | None = None
 ) -> Message:
     """Return the message after an attempt; `outcomes` maps each target to its error, or None.
@@ -98,22 +98,22 @@ def with_outcome(
     if message.is_group and handed:
         message = message.with_changes(delivered_to=handed)
     if errors:
-        return failed(message, "; ".join(errors), now, attempts=attempts)
+        return after_failure(message, "; ".join(errors), now, attempts=attempts)
     open_ones = [name for name in job.everyone if name not in handed and name not in message.read_by]
     if message.is_group and open_ones:
-        return message.with_changes(status=Status.PENDING.value, attempts=None, error_message=None, **_CLEARED)
+        return message.with_changes(status=Status.PENDING.value, attempts=None, error_message=None, **_NO_ATTEMPT)
     delivered = {"status": Status.DELIVERED.value, **counted, "delivered_at": at, "error_message": None}
-    return message.with_changes(**delivered, **_CLEARED)
+    return message.with_changes(**delivered, **_NO_ATTEMPT)
 
 
-def failed(message: Message, error: str, now: datetime, *, attempts: int | None = None) -> Message:
+def after_failure(message: Message, error: str, now: datetime, *, attempts: int | None = None) -> Message:
     """Return the message after a failed attempt: to be tried again later, or a dead letter when the tries are used
     up.
 
     A group message stays `pending` between tries, so that those of its addressees who pull it still can.
     """
     attempts = attempts_of(message) if attempts is None else attempts
-    facts = {**_CLEARED, "attempts": attempts, "error_message": error[:_MAX_ERROR]}
+    facts = {**_NO_ATTEMPT, "attempts": attempts, "error_message": error[:_MAX_ERROR]}
     if attempts >= max_attempts(message):
         return message.with_changes(**{**facts, "status": Status.FAILED.value, "ended_at": to_text(now)})
     facts["next_attempt_at"] = to_text(now + wait_after(attempts))
@@ -189,14 +189,14 @@ class Delivered(Struct):
     def refused_json(self) -> FieldDict:
         """Return what the table did not let change as JSON, counted and named; nothing where it let all."""
         refused = [left for left in self.attempts if left.is_refused]
-        return _left_json("refused", refused) if refused else {}
+        return _named_json("refused", refused) if refused else {}
 
     def skipped_json(self) -> FieldDict:
         """Return the skipped messages as JSON, counted and named."""
-        return _left_json("skipped", self.skipped)
+        return _named_json("skipped", self.skipped)
 
 
-def _left_json(how: str, left: Sequence[Attempt]) -> FieldDict:
+def _named_json(how: str, left: Sequence[Attempt]) -> FieldDict:
     """Return messages that were left, counted and named, each with the reason."""
     rows = [{"message_id": each.message.message_id, "recipient": each.recipient, "reason": each.error} for each in left]
     return {f"messages_{how}": len(rows), how: rows}
@@ -227,20 +227,20 @@ def members_of(state: TeamState) -> Callable[[], Collection[str]]:
     return cache(lambda: roles_now(state))
 
 
-def due_jobs(state: TeamState, choice: PassScope) -> list[Job]:
+def due_jobs(state: TeamState, scope: PassScope) -> list[Job]:
     """Return the due deliveries for the chosen recipients, oldest first and nothing else (decision D4)."""
     names = members_of(state)
     jobs = [job for message in state.everything() if (job := job_of(state.config, names, message, state.now))]
-    chosen = [job for job in jobs if choice.takes(job.message, job.targets)]
+    chosen = [job for job in jobs if scope.takes(job.message, job.targets)]
     return sorted(chosen, key=lambda job: when_created(job.message))
 
 
-def commands(config: TeamConfig, job: Job) -> list[str]:
+def command_targets(config: TeamConfig, job: Job) -> list[str]:
     """Return the targets of `job` that have a command of their own."""
     return [name for name in job.targets if config.agent(name).deliver]
 
 
-def settle(
+def push_and_note(
     tx: Transaction,
     job: Job,
     outcomes: Mapping[str, str | None],
@@ -253,27 +253,27 @@ def settle(
 
     Args:
         outcomes: Target -> its error, or None.
-        attempts: As for `with_outcome`.
+        attempts: As for `after_attempt`.
     """
     known = dict(outcomes)
     for name in job.targets:
         if name not in known:
-            known[name] = obstacle(tx.config, members, name)
+            known[name] = why_unreachable(tx.config, members, name)
             if known[name] is None:
                 tx.push(name, trust.marked(job.message))
-    message = with_outcome(job, known, tx.now, attempts=attempts)
+    message = after_attempt(job, known, tx.now, attempts=attempts)
     tx.replace(job.message, message)
     return [Attempt(message, name, error) for name, error in known.items()]
 
 
 def give_up(tx: Transaction, job: Job, error: str) -> list[Attempt]:
     """Note that the last attempt failed of which nobody knows how it ended."""
-    message = failed(job.message, error, tx.now)
+    message = after_failure(job.message, error, tx.now)
     tx.replace(job.message, message)
     return [Attempt(message, name, error) for name in job.targets]
 
 
-def leave_all(tx: Transaction, message: Message, names: Iterable[str], why: str) -> list[Attempt]:
+def leave_refused_row(tx: Transaction, message: Message, names: Iterable[str], why: str) -> list[Attempt]:
     """Leave a message whose row cannot be changed; no try is spent."""
     left = leave_as_is(tx, message, why)
     return [Attempt(left, name, why, is_refused=True) for name in names]
@@ -295,7 +295,7 @@ def record_attempts(tx: Transaction, attempts: Sequence[Attempt]) -> None:
 # Skipped messages: what a pass of the router left where it is although it is on its way, and why.
 
 
-def skipped(snapshot: Snapshot, choice: PassScope, done: Delivered) -> tuple[Attempt, ...]:
+def skipped_attempts(snapshot: Snapshot, scope: PassScope, done: Delivered) -> tuple[Attempt, ...]:
     """Return what the pass that ended as `done` left; `snapshot` was taken after it."""
     tried = {(attempt.message.message_id, attempt.recipient) for attempt in done.attempts}
     return tuple(
@@ -305,15 +305,15 @@ def skipped(snapshot: Snapshot, choice: PassScope, done: Delivered) -> tuple[Att
         for name in message.recipients
         if message.is_yet_to_reach(name)
         if (message.message_id, name) not in tried
-        and (choice.recipients is None or name in choice.recipients)
-        and (choice.ids is None or choice.most is not None or message.message_id in choice.ids)
+        and (scope.recipients is None or name in scope.recipients)
+        and (scope.ids is None or scope.most is not None or message.message_id in scope.ids)
     )
 
 
 def _reason(snapshot: Snapshot, message: Message, name: str) -> str:
     config: TeamConfig = snapshot.config
     now, put_off, held_until = snapshot.taken_at, next_attempt(message), lease_end(message)
-    if not serves(config, name):
+    if not is_served(config, name):
         return "the human reads it in the console" if name == USER else "the lead reads it in the console"
     if is_held(message, now) and held_until is not None:
         holder = message.envelope("claimed_by") or "somebody"
@@ -335,7 +335,7 @@ class Remedy(StrEnum):
     RECALL = "recall"
 
 
-TREATED: Mapping[Remedy, frozenset[str]] = {
+STATUSES_TREATED: Mapping[Remedy, frozenset[str]] = {
     Remedy.RETRY: frozenset({"failed", "expired", "retry"}),
     Remedy.REDIRECT: frozenset({"pending", "failed", "expired", "retry"}),
     Remedy.DISCARD: frozenset({"failed", "expired", "retry", "recalled"}),
@@ -343,10 +343,10 @@ TREATED: Mapping[Remedy, frozenset[str]] = {
 }
 """Statuses of the messages that a remedy is for."""
 _UNTRIED = dict.fromkeys(("attempts", "retry_count", "error_message", "recalled_at"))
-_FRESH: Mapping[str, Any] = {**_CLEARED, **_UNTRIED, "status": Status.PENDING.value}
+_FRESH: Mapping[str, Any] = {**_NO_ATTEMPT, **_UNTRIED, "status": Status.PENDING.value}
 
 
-class Forecast(Struct, frozen=True):
+class RemedyForecast(Struct, frozen=True):
     """What a remedy would do now.
 
     Attributes:
@@ -359,7 +359,7 @@ class Forecast(Struct, frozen=True):
     refused: Mapping[str, str]
 
 
-def forecast(caller: Caller, remedy: Remedy, ids: Sequence[str]) -> Forecast:
+def remedy_forecast(caller: Caller, remedy: Remedy, ids: Sequence[str]) -> RemedyForecast:
     """Look, without the lock, which of the messages the remedy fits; the action judges again.
 
     Raises:
@@ -370,13 +370,13 @@ def forecast(caller: Caller, remedy: Remedy, ids: Sequence[str]) -> Forecast:
     possible, refused = [], {}
     for message_id in dict.fromkeys(ids):
         try:
-            possible.append(_fitting(snapshot, remedy, message_id, live.get(message_id), caller.actor))
+            possible.append(_require_fit(snapshot, remedy, message_id, live.get(message_id), caller.actor))
         except TeamError as error:
             refused[message_id] = error.message
-    return Forecast(remedy, tuple(possible), refused)
+    return RemedyForecast(remedy, tuple(possible), refused)
 
 
-def treat(caller: Caller, remedy: Remedy, ids: Sequence[str], *, to: str = "", reason: str = "") -> Receipt:
+def apply_remedy(caller: Caller, remedy: Remedy, ids: Sequence[str], *, to: str = "", reason: str = "") -> Receipt:
     """Apply the remedy to those of the messages that it fits; of the others the receipt warns.
 
     - `RETRY`: failed, expired or put off -> pending, with all its tries again and a new expiry clock.
@@ -403,8 +403,8 @@ def treat(caller: Caller, remedy: Remedy, ids: Sequence[str], *, to: str = "", r
     with caller.transaction(str(remedy)) as tx:
         for message_id in dict.fromkeys(ids):
             try:
-                message = _fitting(tx, remedy, message_id, tx.get(message_id), caller.actor)
-                changed.append(_treated(tx, message, remedy, to))
+                message = _require_fit(tx, remedy, message_id, tx.get(message_id), caller.actor)
+                changed.append(_apply_to(tx, message, remedy, to))
                 before[message_id] = message.status
             except TeamError as error:
                 refusals[message_id] = error
@@ -415,7 +415,7 @@ def treat(caller: Caller, remedy: Remedy, ids: Sequence[str], *, to: str = "", r
     return receipt(tx, str(remedy), changed, (error.message for error in refusals.values()))
 
 
-def _treated(tx: Transaction, message: Message, remedy: Remedy, to: str) -> Message:
+def _apply_to(tx: Transaction, message: Message, remedy: Remedy, to: str) -> Message:
     """Make the change of a remedy; the message as it is then."""
     at = to_text(tx.now)
     match remedy:
@@ -446,11 +446,11 @@ def archive_and_remove(tx: Transaction, message: Message) -> None:
     tx.remove(message)
 
 
-def _fitting(state: TeamState, remedy: Remedy, message_id: str, message: Message | None, actor: str) -> Message:
+def _require_fit(state: TeamState, remedy: Remedy, message_id: str, message: Message | None, actor: str) -> Message:
     """Give back a message that the remedy fits as it is.
 
     Raises:
-        TeamError: As for `treat`.
+        TeamError: As for `apply_remedy`.
     """
     config = state.config
     if message is None:
@@ -458,34 +458,34 @@ def _fitting(state: TeamState, remedy: Remedy, message_id: str, message: Message
         raise TeamError(Code.INVALID_FIELD, f"no message {message_id} in the queue", hint)
     if actor not in (config.lead, USER, message.sender):
         who = f"its sender {message.sender} or the lead {config.lead}"
-        raise _not_now(f"{message_id}: only {who} may {remedy} it", "Ask one of them.")
+        raise _not_permitted(f"{message_id}: only {who} may {remedy} it", "Ask one of them.")
     if config.lost and actor != message.sender:
         check_settings(config, f"{remedy} what others sent")
     if is_held(message, state.now):
         holder = str(message.envelope("claimed_by")).removeprefix("@")
         until = f"until {message.envelope('lease_until')}"
-        raise _not_now(f"{message_id} is with {holder} {until}", "Wait for the outcome.")
+        raise _not_permitted(f"{message_id} is with {holder} {until}", "Wait for the outcome.")
     if message.is_group and (message.read_by or message.delivered_to) and remedy is not Remedy.RETRY:
         names = ", ".join({**message.delivered_to, **message.read_by})
-        raise _not_now(f"{message_id} has already reached {names}", "Send a message to the others.")
+        raise _not_permitted(f"{message_id} has already reached {names}", "Send a message to the others.")
     if message.is_group and remedy is Remedy.REDIRECT:
-        raise _not_now(f"{message_id} is for a group", "Send the message again to those who need it.")
+        raise _not_permitted(f"{message_id} is for a group", "Send the message again to those who need it.")
     # guard: order-stops-nobody-else
     if remedy is Remedy.REDIRECT and message.type == REQUEST:
         hint = "Recall it, and ask the other agent with: team-console shutdown NAME"
-        raise _not_now(f"{message_id} asks {message.recipients[0]} itself to stop", hint)
+        raise _not_permitted(f"{message_id} asks {message.recipients[0]} itself to stop", hint)
     if remedy is Remedy.REDIRECT and is_answer(message):
         # What is on record of it says whom it is for, and nobody else can act on it.
         hint = "Retry it or discard it, and write to the other agent."
-        raise _not_now(f"{message_id} answers what {message.recipients[0]} asked", hint)
+        raise _not_permitted(f"{message_id} answers what {message.recipients[0]} asked", hint)
     status = Status.PENDING.value if message.status == Status.CLAIMED else message.status
-    if status not in TREATED[remedy]:
+    if status not in STATUSES_TREATED[remedy]:
         at = message.envelope(f"{message.status}_at")
-        allowed = ", ".join(sorted(TREATED[remedy]))
+        allowed = ", ".join(sorted(STATUSES_TREATED[remedy]))
         hint = f"Only messages that are {allowed} can be treated with {remedy}."
-        raise _not_now(f"{message_id} is {message.status}{f' since {at}' if at else ''}", hint)
+        raise _not_permitted(f"{message_id} is {message.status}{f' since {at}' if at else ''}", hint)
     return message
 
 
-def _not_now(message: str, hint: str) -> TeamError:
+def _not_permitted(message: str, hint: str) -> TeamError:
     return TeamError(Code.NOT_PERMITTED, message, hint)

@@ -33,34 +33,34 @@ from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.decision import Decision, refuse_unbound
 from team_console.store.service.questions import close_question, find_question, requests_in
-from team_console.store.service.running_grants import all_grants, in_force, put_recalled, write_to_self
+from team_console.store.service.running_grants import all_grants, in_force, write_recall, write_to_self
 from team_console.store.service.signing import Made, put_signed, signed_record
 from team_console.store.service.writing import Draft, write_drafts
 
 
-class Trial(Struct, frozen=True):
+class GrantTrial(Struct, frozen=True):
     """A grant that is proposed, tried on the human's own ledger.
 
     Attributes:
         of: Ids of the approved requests that it is made of.
         question: One of those requests.
-        would: How many decisions it would have answered.
+        would_answer: How many decisions it would have answered.
         rejected: Ids of the requests in its scope that were rejected.
     """
 
     scope: GrantScope
     of: tuple[str, ...]
     question: Message
-    would: int
+    would_answer: int
     rejected: tuple[str, ...]
 
     @property
     def words(self) -> str:
         """The result of the trial, in words."""
-        return f"would have answered {self.would}, differed from you in {len(self.rejected)}"
+        return f"would have answered {self.would_answer}, differed from you in {len(self.rejected)}"
 
 
-def trial_of(caller: Caller, request_ids: Sequence[str], *, asked: Message | None = None) -> Trial:
+def trial_of(caller: Caller, request_ids: Sequence[str], *, asked: Message | None = None) -> GrantTrial:
     """Return the grant that these approved requests make, tried on all that the actor decided.
 
     Args:
@@ -84,16 +84,16 @@ def trial_of(caller: Caller, request_ids: Sequence[str], *, asked: Message | Non
     if any(each.place != first.place for each in scopes):
         text = "these requests differ in more than their input: agent, tool, folder or client"
         raise TeamError(Code.INVALID_FIELD, text, "Make a grant of each.")
-    rules = tuple(rule for request_id in request_ids for rule in _rules_of(known[request_id]))
+    rules = tuple(rule for request_id in request_ids for rule in _rules_allowed_with(known[request_id]))
     scope = GrantScope(*first.place, tuple(given for each in scopes for given in each.inputs), rules)
-    return _tried_on(own, Trial(scope, tuple(request_id for request_id, _ in made_of), made_of[0][1], 0, ()))
+    return _try_on(own, GrantTrial(scope, tuple(request_id for request_id, _ in made_of), made_of[0][1], 0, ()))
 
 
-def _tried_on(own: Sequence[RequestRow], trial: Trial) -> Trial:
+def _try_on(own: Sequence[RequestRow], trial: GrantTrial) -> GrantTrial:
     """Return the trial on these decisions."""
     fits = [case for case in own if trial.scope.covers(case.question)]
     no = tuple(case.request_id for case in fits if case.state is RequestState.REJECTED)
-    return replace(trial, would=len(fits), rejected=no)
+    return replace(trial, would_answer=len(fits), rejected=no)
 
 
 def _scope_of_approved(case: RequestRow | None, request_id: str) -> GrantScope:
@@ -117,7 +117,7 @@ def _scope_of(question: Message) -> GrantScope:
     return scope
 
 
-def _rules_of(case: RequestRow) -> tuple[Any, ...]:
+def _rules_allowed_with(case: RequestRow) -> tuple[Any, ...]:
     """Return what the client was allowed always with this permission."""
     return sent_back(case.question, case.verdict.payload).rules if case.verdict is not None else ()
 
@@ -136,7 +136,7 @@ def _decided_by_hand(cases: Iterable[RequestRow], actor: str) -> list[RequestRow
 
 def start_grant(
     caller: Caller,
-    trial: Trial,
+    trial: GrantTrial,
     *,
     lasts: timedelta | None = None,
     uses: int | None = None,
@@ -176,7 +176,7 @@ def start_grant(
 
     def put(tx: Transaction) -> Made:
         cases = requests_in(tx, tx.everything()).values()
-        refuse_contradiction(_tried_on(_decided_by_hand(cases, caller.actor), trial))
+        refuse_contradiction(_try_on(_decided_by_hand(cases, caller.actor), trial))
         _refuse_ended(tx, end)
         return Made(write_to_self(tx, GRANT, caller.actor, payload), trial.question)
 
@@ -205,7 +205,7 @@ def _refuse_ended(tx: Transaction, end: datetime | None) -> None:
         raise TeamError(Code.INVALID_FIELD, text, hint)
 
 
-def refuse_contradiction(trial: Trial) -> None:
+def refuse_contradiction(trial: GrantTrial) -> None:
     """Refuse a grant whose scope holds what was rejected. Raises `TeamError` `NOT_PERMITTED`."""
     # guard: grant-contradicts-no-rejection
     if trial.rejected:
@@ -224,7 +224,7 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
         if found is None or found.grant.sender != caller.actor or found.over:
             why = f"is over: {found.over}" if found is not None and found.over else "is no grant of yours"
             raise TeamError(Code.INVALID_FIELD, f"{grant_id} {why}", "List them with: team-console grants")
-        message = put_recalled(tx, caller.actor, grant_id)
+        message = write_recall(tx, caller.actor, grant_id)
         tidy(tx)
     return receipt(tx, RECALL_GRANT, [message], (), grant_id)
 

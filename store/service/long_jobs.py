@@ -10,19 +10,19 @@ from team_console.store.contract.transaction import RefusedRowsError, Transactio
 from team_console.store.model.message import Message
 from team_console.store.service.caller import Caller
 
-MOST = 500
+MOST_IN_PIECE = 500
 """Messages in one piece."""
 _FIRST, _LEAST = 100, 20
 _PIECES = 20
 """Pieces at most where each write costs the whole store, so that the time stays linear in what is done."""
 _LONGEST = 0.2
 """Seconds that a piece may hold the others up."""
-_LET_IN = 0.11
+_PAUSE_FOR_OTHERS = 0.11
 """Seconds in which nobody is held up after so many seconds of holding: SQLite's own waiting looks every 0.1 s."""
 ResultT = TypeVar("ResultT")
 
 
-class Refused:
+class RefusedRows:
     """What a table refused of a piece, until all of the rest was written.
 
     Attributes:
@@ -44,12 +44,12 @@ class Refused:
         return len(self.rows) + len(self.pushes) > known
 
 
-def in_pieces(
+def write_in_pieces(
     caller: Caller,
     action: str,
     messages: Sequence[Message],
     write: Callable[[Transaction, Sequence[Message]], ResultT],
-    refused: Refused,
+    refused: RefusedRows,
 ) -> Iterator[ResultT]:
     """Write messages in pieces, with room for others in between; yield what `write` returns of each that was written.
 
@@ -57,7 +57,7 @@ def in_pieces(
         write: Writes a piece of them in a transaction, those in `refused` aside.
     """
     # Where each write costs the whole store, smaller pieces would hold others up as long, and more of them in all.
-    least = _LEAST if caller.team.writes_only_changes else max(MOST, len(messages) // _PIECES)
+    least = _LEAST if caller.team.writes_only_changes else max(MOST_IN_PIECE, len(messages) // _PIECES)
     size = max(least, _FIRST)
     start, held = 0, 0.0
     while start < len(messages):
@@ -67,10 +67,10 @@ def in_pieces(
             took = max(took, seconds)
         start += size
         fitting = int(size * _LONGEST * 0.7 / max(took, 0.001))
-        size = max(least, min(MOST, 2 * size, fitting))
+        size = max(least, min(MOST_IN_PIECE, 2 * size, fitting))
         held += took
         if held >= _LONGEST and start < len(messages):
-            time.sleep(_LET_IN)
+            time.sleep(_PAUSE_FOR_OTHERS)
             held = 0.0
 
 
@@ -79,7 +79,7 @@ def _write_in_spite_of_rows(
     action: str,
     piece: Sequence[Message],
     write: Callable[[Transaction, Sequence[Message]], ResultT],
-    refused: Refused,
+    refused: RefusedRows,
 ) -> Iterator[tuple[ResultT, float]]:
     """Write a piece; rows that the table refuses are left as they are, and take no others along.
 

@@ -18,7 +18,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import still_needed
 from team_console.store.service.deliveries import archive_and_remove
 from team_console.store.service.inbox import leave_as_is, readable, still
-from team_console.store.service.long_jobs import Refused, in_pieces
+from team_console.store.service.long_jobs import RefusedRows, write_in_pieces
 
 DEFAULT_DAYS = 7.0
 _FINISHED = frozenset(
@@ -81,27 +81,27 @@ def clear(
         TeamError: `INVALID_FIELD` for a negative age, `NOT_PERMITTED` when this team keeps its archives.
     """
     used = caller.team.used_bytes()
-    old = _over(readable(caller.team.whole()), older_than_days, recipient)
-    ids, refused = ids_of(old), Refused()
+    old = _ended_before(readable(caller.team.whole()), older_than_days, recipient)
+    ids, refused = ids_of(old), RefusedRows()
     cleared: list[Message] = []
     kept = 0
 
     def write(tx: Transaction, piece: Sequence[Message]) -> tuple[list[Message], int]:
         """Return those that left, and how many of the others stay because something rests on them."""
         live = [message for message in still(tx, piece) if message.message_id not in refused.rows]
-        gone, bound = _leaving(tx, live, leaving=ids)
+        gone, bound = _split_by_need(tx, live, leaving=ids)
         for message_id in refused.rows.keys() & {message.message_id for message in piece}:
             if (stays := tx.get(message_id)) is not None:
                 leave_as_is(tx, stays, refused.rows[message_id])
         if gone:
-            facts = {"statuses": dict(Counter(message.status for message in gone)), "failed": _lost(gone)}
+            facts = {"statuses": dict(Counter(message.status for message in gone)), "failed": _failed_for_audit(gone)}
             tx.record("clear", ids=ids_of(gone), older_than_days=older_than_days, **facts)
         for message in gone:
             archive_and_remove(tx, message)
         return gone, bound
 
     try:
-        for gone, bound in in_pieces(caller, "clear", old, write, refused):
+        for gone, bound in write_in_pieces(caller, "clear", old, write, refused):
             cleared += gone
             kept += bound
     except TeamError as error:
@@ -121,12 +121,12 @@ def clear(
 def clearing_forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
     """Return what `clear` would do now, without the lock."""
     snapshot = readable(caller.team.whole())
-    old = _over(snapshot, older_than_days)
-    gone, kept = _leaving(snapshot, old, leaving=ids_of(old))
+    old = _ended_before(snapshot, older_than_days)
+    gone, kept = _split_by_need(snapshot, old, leaving=ids_of(old))
     return Cleared(dict(Counter(message.status for message in gone)), kept)
 
 
-def _lost(gone: Iterable[Message]) -> list[FieldDict]:
+def _failed_for_audit(gone: Iterable[Message]) -> list[FieldDict]:
     """Return what the audit trail keeps of messages that nobody got."""
     return [
         {
@@ -140,14 +140,14 @@ def _lost(gone: Iterable[Message]) -> list[FieldDict]:
     ]
 
 
-def _leaving(state: TeamState, old: Sequence[Message], *, leaving: Sequence[str]) -> tuple[list[Message], int]:
+def _split_by_need(state: TeamState, old: Sequence[Message], *, leaving: Sequence[str]) -> tuple[list[Message], int]:
     """Return those of the old messages on which nothing rests, and the number of the others."""
     needed = still_needed(state, leaving=leaving) if old else ()
     gone = [message for message in old if message.message_id not in needed]
     return gone, len(old) - len(gone)
 
 
-def _over(state: TeamState, days: float, recipient: str | None = None) -> list[Message]:
+def _ended_before(state: TeamState, days: float, recipient: str | None = None) -> list[Message]:
     """Return the messages that ended so long ago."""
     if not 0 <= days < 36_500:
         text = f"older_than_days: {days:g} is not a number of days"
@@ -156,12 +156,12 @@ def _over(state: TeamState, days: float, recipient: str | None = None) -> list[M
     return [
         message
         for message in state.everything()
-        if message.status in _FINISHED and (end := _ended(message)) is not None and end < limit
+        if message.status in _FINISHED and (end := _ended_at(message)) is not None and end < limit
         if recipient is None or message.is_addressed_to(recipient)
     ]
 
 
-def _ended(message: Message) -> datetime | None:
+def _ended_at(message: Message) -> datetime | None:
     """Return when it ended, as far as the record tells; None when it has no readable time at all.
 
     Where the record does not say it, because another program gave the message up, its creation counts (seed 003).

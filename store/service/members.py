@@ -24,7 +24,7 @@ from team_console.store.settings.settings_file import settings_in
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 
-def rights_of_nobody(config: TeamConfig, agents: Sequence[Agent], present: Iterable[str]) -> list[str]:
+def warn_of_unknown_rights(config: TeamConfig, agents: Sequence[Agent], present: Iterable[str]) -> list[str]:
     """Return a warning for each name and kind that the rights of these members name and the team does not know.
 
     Args:
@@ -88,7 +88,7 @@ def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
         # The first listed member closes the team: whoever only wrote so far is no member any more.
         text = "the team lists its members from now on; not on the list:"
         warnings = [f"{text} {', '.join(others)}"] if others else []
-        warnings += rights_of_nobody(config, agents, roles_now(tx))
+        warnings += warn_of_unknown_rights(config, agents, roles_now(tx))
         for agent in agents:
             _edit_settings(tx, partial(add_member, agent=agent), {agent.name: agent})
         tx.record(ADD_MEMBERS, members=[_facts_of(agent) for agent in agents])
@@ -125,7 +125,7 @@ def set_member(caller: Caller, name: str, fields: Mapping[str, Any]) -> MembersC
             _edit_settings(tx, partial(change_member, name=name, fields=changes), {name: after})
             tx.record("member_set", member=_facts_of(after), before=_facts_of(before))
         named = replace(after, **{key: None for key in ("may_message", "may_send") if key not in fields})
-        warnings = rights_of_nobody(tx.config, [named], roles_now(tx))
+        warnings = warn_of_unknown_rights(tx.config, [named], roles_now(tx))
     return MembersChanged("member_set", tx.config.name, (after,), tuple(warnings), tuple(tx.notices))
 
 

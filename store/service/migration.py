@@ -32,7 +32,7 @@ from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 _CHUNK = 500
 _PAGE = 1000
 _EVERYTHING = 10**9
-_FOR_GOOD = frozenset({"AUDIT_LOST", "AUDIT_BROKEN", "SETTINGS_TAKEN_UNSIGNED", "KEY_TAKEN_UNSIGNED"})
+_LASTING_FINDINGS = frozenset({"AUDIT_LOST", "AUDIT_BROKEN", "SETTINGS_TAKEN_UNSIGNED", "KEY_TAKEN_UNSIGNED"})
 """Codes of findings that nothing anybody does takes away."""
 Progress = Callable[[str, int], None]
 """Told what was just copied and how many of it so far."""
@@ -108,11 +108,13 @@ def migrate(
     if source.location == target.location:
         raise TeamError(Code.NOT_PERMITTED, f"{source.location} is both source and target", "Name two teams.")
     migration = _Migration(source, target, actor, wait, progress)
-    migration.carry([problem for problem in found if problem.code in _FOR_GOOD])
+    migration.carry_findings([problem for problem in found if problem.code in _LASTING_FINDINGS])
     return migration.run()
 
 
 class _Migration:
+    """One run of a migration, step by step; `_done` counts what it did."""
+
     def __init__(self, source: Team, target: Team, actor: str, wait: float, progress: Progress) -> None:
         self._source, self._target, self._progress = source, target, progress
         self._caller = Caller(target, actor, wait)
@@ -125,20 +127,13 @@ class _Migration:
             raise TeamError(Code.NOT_PERMITTED, text, "Name two teams; between copies there is nothing to do.")
 
     def run(self) -> Migrated:
-        """Copy everything and compare; the queue first, since an id that is only archived could not be added later."""
+        """Copy the queue, the archives, the audit trail; then check that nothing is missing.
+
+        The queue comes first: an id that is only archived in the target could not be added any more.
+        """
         began = _trail_end(self._source)
         snapshot = readable(self._source.whole())
-        damaged = [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"]
-        self._done.warnings += [f"not copied: {problem.place}: {problem.message}" for problem in damaged]
-        self._done.warnings += [f"the settings: not copied: {problem.message}" for problem in snapshot.config.problems]
-        if _has_comments(self._source):
-            self._done.warnings.append("comments in the settings are not copied")
-        if snapshot.config.key:
-            self._done.warnings.append("the team key is not copied: set key_file in the settings of the target")
-        pushed = sum(message.status == Status.DELIVERED or bool(message.delivered_to) for message in snapshot.messages)
-        if pushed:
-            text = f"delivered and not acknowledged: {pushed}; inboxes are not copied, so that agents find these in"
-            self._done.warnings.append(f"{text} the inbox of {self._source.location}")
+        self._warn_of_what_is_left_out(snapshot)
         self._recorded = snapshot.recorded
         self._forged = self._forged_at_source(snapshot)
         live = self._storable_messages((*snapshot.messages, *snapshot.dropped))
@@ -152,12 +147,26 @@ class _Migration:
         while chunk := self._copy_lines(lines):
             self._done.audit += chunk
             self._progress("audit lines", self._done.audit)
-        self._compare(live, archives)
+        self._check_complete(live, archives)
         # guard: written-meanwhile-told
         if _trail_end(self._source) != began:
             text = f"{self._source.location} was written to meanwhile: what waits in the copy may be read there"
             self._done.warnings.append(f"{text}; let nobody write to it, and run the migration again")
         return self._done
+
+    def _warn_of_what_is_left_out(self, snapshot: Snapshot) -> None:
+        """Warn of damaged entries, comments, the key and inboxes, which no migration copies."""
+        damaged = [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"]
+        self._done.warnings += [f"not copied: {problem.place}: {problem.message}" for problem in damaged]
+        self._done.warnings += [f"the settings: not copied: {problem.message}" for problem in snapshot.config.problems]
+        if _has_comments(self._source):
+            self._done.warnings.append("comments in the settings are not copied")
+        if snapshot.config.key:
+            self._done.warnings.append("the team key is not copied: set key_file in the settings of the target")
+        pushed = sum(message.status == Status.DELIVERED or bool(message.delivered_to) for message in snapshot.messages)
+        if pushed:
+            text = f"delivered and not acknowledged: {pushed}; inboxes are not copied, so that agents find these in"
+            self._done.warnings.append(f"{text} the inbox of {self._source.location}")
 
     def _is_untouched(self) -> bool:
         """Return whether nobody but migrations wrote to the target; asked under its lock, it stays so.
@@ -177,7 +186,7 @@ class _Migration:
                 self._record(tx, audit=chunk)
         return len(chunk)
 
-    def carry(self, found: Sequence[Problem]) -> None:
+    def carry_findings(self, found: Sequence[Problem]) -> None:
         """Put on the target's trail what the source's says for good; the copy of its lines does not say it."""
         recorded = readable(self._target.snapshot()).recorded
         there = {(code, text) for _, code, text in recorded.carried} if recorded is not None else set()
@@ -286,7 +295,7 @@ class _Migration:
             names.update(message.recipients, message.read_by)
         return sorted(name for name in names if is_name(name) and name != ALL)
 
-    def _compare(self, live: Sequence[Message], archives: Mapping[str, Sequence[Message]]) -> None:
+    def _check_complete(self, live: Sequence[Message], archives: Mapping[str, Sequence[Message]]) -> None:
         target = {message.message_id for message in readable(self._target.whole()).messages}
         archived = {record.message_id for record in _all_archived(self._target, None)}
         missing = [message.message_id for message in live if message.message_id not in target | archived]

@@ -92,7 +92,7 @@ def route(caller: Caller, document: Any, *, check_sender: Callable[[str], None] 
     Raises:
         TeamError: For a document that is not understood, an unknown agent, or the store's own.
     """
-    asked = _understand(document)
+    asked = _parse_request(document)
     if asked.sender is not None:
         check_sender(asked.sender)
     if asked.recipient is not None and not is_settled(caller.team.config(), asked.recipient):
@@ -132,7 +132,7 @@ class _RouteRequest(Struct, frozen=True, forbid_unknown_fields=True, rename="upp
         return {} if instance is None else {"orchestrator_instance_id": instance}
 
 
-def _understand(document: Any) -> _RouteRequest:
+def _parse_request(document: Any) -> _RouteRequest:
     command, parameters = COMMAND, document
     if isinstance(document, list) and len(document) == 2:
         command, parameters = document
@@ -157,7 +157,7 @@ def _understand(document: Any) -> _RouteRequest:
 
 def _poll(caller: Caller, asked: _RouteRequest) -> FieldDict:
     """Return what waits for one agent, oldest first, without changing it (operation 1)."""
-    waiting = _waiting(caller, asked.name, asked)
+    waiting = _waiting_messages(caller, asked.name, asked)
     return {
         "success": True,
         "action": asked.action,
@@ -169,7 +169,7 @@ def _poll(caller: Caller, asked: _RouteRequest) -> FieldDict:
                 "sender": message.sender,
                 "message_type": message.record.get("message_type", message.type),
                 "payload": message.handed_on,
-                "created_at": _created(message),
+                "created_at": _created_at(message),
             }
             for message in waiting[: asked.batch_size or 10]
         ],
@@ -177,7 +177,7 @@ def _poll(caller: Caller, asked: _RouteRequest) -> FieldDict:
     }
 
 
-def _waiting(caller: Caller, recipient: str, asked: _RouteRequest) -> list[Message]:
+def _waiting_messages(caller: Caller, recipient: str, asked: _RouteRequest) -> list[Message]:
     """A poll is put on record where that needs no more than a line."""
     if not caller.team.read_only and caller.team.has_trail:
         try:
@@ -208,9 +208,9 @@ def _deliver(caller: Caller, asked: _RouteRequest) -> FieldDict:
         limit=asked.delivery_timeout_seconds,
         most=asked.batch_size,
     )
-    _trace(caller, asked, delivered=len(done.delivered), failed=len(done.failed))
+    _record_asked(caller, asked, delivered=len(done.delivered), failed=len(done.failed))
     if message_id is not None:
-        return _delivered_one(caller, asked, message_id, done)
+        return _answer_for_one(caller, asked, message_id, done)
     return {
         "success": True,
         "action": asked.action,
@@ -225,7 +225,7 @@ def _deliver(caller: Caller, asked: _RouteRequest) -> FieldDict:
     }
 
 
-def _delivered_one(caller: Caller, asked: _RouteRequest, message_id: str, done: Delivered) -> FieldDict:
+def _answer_for_one(caller: Caller, asked: _RouteRequest, message_id: str, done: Delivered) -> FieldDict:
     for attempt in done.failed:
         tried, attempts = attempt.message, attempts_of(attempt.message)
         again = f"team-console retry {message_id} tries again." if tried.status == Status.FAILED else ""
@@ -275,7 +275,7 @@ def _send(caller: Caller, asked: _RouteRequest) -> FieldDict:
     )
     message = receipt.messages[0]
     if asked.trace:
-        _trace(caller, asked, ids=[message.message_id])
+        _record_asked(caller, asked, ids=[message.message_id])
     return {
         "success": True,
         "action": asked.action,
@@ -284,7 +284,7 @@ def _send(caller: Caller, asked: _RouteRequest) -> FieldDict:
         "recipient": ", ".join(message.recipients),
         "message_type": message.type,
         "status": message.status,
-        "created_at": _created(message),
+        "created_at": _created_at(message),
         **({"warnings": list(receipt.warnings)} if receipt.warnings else {}),
     }
 
@@ -292,7 +292,7 @@ def _send(caller: Caller, asked: _RouteRequest) -> FieldDict:
 def _clear(caller: Caller, asked: _RouteRequest) -> FieldDict:
     """Archive and remove what ended long ago (operation 4)."""
     cleared = clear(caller, older_than_days=asked.older_than_days, recipient=asked.recipient)
-    _trace(caller, asked, removed=cleared.deleted)
+    _record_asked(caller, asked, removed=cleared.deleted)
     return {
         "success": True,
         "action": asked.action,
@@ -303,13 +303,13 @@ def _clear(caller: Caller, asked: _RouteRequest) -> FieldDict:
     }
 
 
-def _trace(caller: Caller, asked: _RouteRequest, **facts: Any) -> None:
+def _record_asked(caller: Caller, asked: _RouteRequest, **facts: Any) -> None:
     """That an orchestrator asked, and which, even when there was nothing to do (requirement 254)."""
     with caller.transaction("route") as tx:
         tx.record("route", asked=asked.action, **facts, **asked.trace)
 
 
-def _created(message: Message) -> str | None:
+def _created_at(message: Message) -> str | None:
     moment = message.created_at
     return None if moment is None else to_text(moment, milliseconds=moment.microsecond != 0)
 

@@ -23,7 +23,7 @@ def requests_in(state: TeamState, messages: Iterable[Message]) -> dict[Message, 
     return judge(messages, state.config, state.recorded, state.now)
 
 
-def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen) -> RequestRow:
+def answerable_request(tx: Transaction, request_id: str, *, actor: str, seen: Seen) -> RequestRow:
     """Return the request `request_id`, when `actor` may answer it now; judged under the lock.
 
     Args:
@@ -45,13 +45,13 @@ def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen) -
         raise not_for_actor(actor, request_id, (tx.config.lead,) if is_named else question.recipients)
     refuse_decided(case)
     # guard: withdrawn-request-refused
-    refuse_over(tx, case)
+    refuse_ended(tx, case)
     if seen.face is Face.NAMED:
-        _refuse_several(case, asked)
+        _refuse_ambiguous_id(case, asked)
     return case
 
 
-def _refuse_several(case: RequestRow, asked: Iterable[RequestRow]) -> None:
+def _refuse_ambiguous_id(case: RequestRow, asked: Iterable[RequestRow]) -> None:
     """Refuse an id alone that several requests have: whoever asked last chose it, and an answer must not land there."""
     question, request_id = case.question, case.request_id
     for other in asked:
@@ -129,7 +129,7 @@ def refuse_decided(case: RequestRow) -> None:
     raise error
 
 
-def refuse_over(state: TeamState, case: RequestRow) -> None:
+def refuse_ended(state: TeamState, case: RequestRow) -> None:
     """Refuse what its asker took back or waits for no longer, and what a later request replaced (requirement 81).
 
     An agent may say that it stops, or not, to each order it was given: what it agreed to is done in any case.

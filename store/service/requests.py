@@ -27,26 +27,26 @@ from team_console.store.protocol.team_rules import breach, direction_problems
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Seen, digest_of
 from team_console.store.service.agents import (
     agent_to_end,
-    announce,
+    announce_new_agent,
     approve_ending,
     creation_forecast,
     ending_forecast,
     finish_due,
     refuse_held,
-    start,
+    start_agent,
 )
 from team_console.store.service.answer_body import answer_body, answer_preview, words_as_answer
-from team_console.store.service.asking import ask_lead, origin
+from team_console.store.service.asking import ask_lead, origin_fields
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.decision import UNSEEN, Answers, Decision, refuse_empty, refuse_unbound
 from team_console.store.service.questions import (
+    answerable_request,
     close_question,
     find_question,
-    open_question,
     refuse_damaged,
     refuse_decided,
-    refuse_over,
+    refuse_ended,
 )
 from team_console.store.service.sending import confirm_ends
 from team_console.store.service.sessions import refuse_orphaned
@@ -102,7 +102,7 @@ def decide(caller: Caller, verdict: Decision) -> Receipt:
     if answered is None:
         # The spawn command runs outside the lock, while the question is held; then the creation is announced.
         name, seen = verdict.agent_name, verdict.seen
-        started = start(caller, request_id=verdict.request_id, agent_name=name, seen=seen)
+        started = start_agent(caller, request_id=verdict.request_id, agent_name=name, seen=seen)
         try:
             with caller.transaction(action) as tx:
                 answered = _write_answer(tx, caller, _request_to_answer(tx, caller, verdict), verdict, signed, started)
@@ -119,7 +119,7 @@ def _request_to_answer(tx: Transaction, caller: Caller, verdict: Decision) -> Re
     Raises:
         TeamError: As for `approve`.
     """
-    row = open_question(tx, verdict.request_id, actor=caller.actor, seen=verdict.seen)
+    row = answerable_request(tx, verdict.request_id, actor=caller.actor, seen=verdict.seen)
     refuse_empty(verdict)
     question = row.question
     if not is_name(question.sender):
@@ -128,14 +128,14 @@ def _request_to_answer(tx: Transaction, caller: Caller, verdict: Decision) -> Re
         hint = f"Take it out of what waits: team-console recall {shlex.quote(question.message_id)}"
         raise TeamError(Code.INVALID_NAME, text, hint)
     if verdict.approve:
-        _refuse_forbidden(tx, question)
+        _refuse_not_entitled(tx, question)
         if row.kind is RequestKind.SHUTDOWN and question.message_id in caller.team.reworded():
             raise _forbidden_request(question, "it was changed after it was recorded")
     _check_name_fits(row.kind, verdict.agent_name, verdict.request_id)
     return row
 
 
-def _refuse_forbidden(state: TeamState, question: Message) -> None:
+def _refuse_not_entitled(state: TeamState, question: Message) -> None:
     """Refuse a yes to what its sender may not ask for: it would stop or end somebody on the word of nobody.
 
     Raises:
@@ -229,7 +229,7 @@ def _create_or_end(
     question, note = row.question, verdict.content(tx.config.language) or None
     warnings = secret_warnings(verdict.text) if verdict.text else []
     if row.kind is RequestKind.CREATE:
-        agent, messages = announce(
+        agent, messages = announce_new_agent(
             tx, caller.actor, question, agent_name=verdict.agent_name, started=started, note=note
         )
         told, done = [question.sender, *(message.recipients[0] for message in messages[1:])], "is created"
@@ -303,7 +303,7 @@ def submit_plan(
     if is_blank(content):
         raise TeamError(Code.MISSING_CONTENT, "the plan is empty", "Give it with --content TEXT, or - for stdin.")
     title = summary or (content.strip().partition("\n")[0].lstrip("# ") or content.strip())[:120]
-    more = {**origin(client, session, directory, asker, expires), "modes": list(modes), WHY: why}
+    more = {**origin_fields(client, session, directory, asker, expires), "modes": list(modes), WHY: why}
     more |= {FURTHER: dict(further or {}), REPLACES: replaces}
     return ask_lead(
         caller,
@@ -331,7 +331,7 @@ def request_shutdown(
     def put(tx: Transaction) -> tuple[Message, Message | None]:
         """Return the order written, and the open one that it supersedes: what that one quotes, this one quotes, too."""
         check_known(tx, [agent, actor])
-        older = _open_stop(tx, actor, agent)
+        older = _unanswered_stop(tx, actor, agent)
         quoted = older.payload.get("in_reply_to") if older is not None else None
         body = {"request_id": new_request_id(tx, "shutdown", agent), **said}
         body |= {} if quoted is None else {"in_reply_to": quoted}
@@ -481,7 +481,7 @@ def _write_answer_back(caller: Caller, *, request_id: str, content: str) -> Rece
             return None
         # guard: nothing-answered-back-after-a-decision
         refuse_decided(case)
-        refuse_over(tx, case)
+        refuse_ended(tx, case)
         summary = phrase(tx.config.language, "Answer to what you asked back")
         payload = {"request_id": request_id, "in_reply_to": asked.message_id, "content": content, "summary": summary}
         draft = Draft(ASKED_BACK, caller.actor, (asked.sender,), payload)
@@ -493,7 +493,7 @@ def _write_answer_back(caller: Caller, *, request_id: str, content: str) -> Rece
     return receipt(tx, "answer", messages, warnings, request_id)
 
 
-def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = None) -> tuple[str, ...]:
+def approval_forecast(snapshot: Snapshot, *, request_id: str, agent_name: str | None = None) -> tuple[str, ...]:
     """Return the effects of approving a live request, as sentences: who is created or ended, and who will be told.
 
     Raises:
@@ -502,10 +502,10 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
     """
     case, _ = find_question(snapshot, request_id)
     refuse_decided(case)
-    refuse_over(snapshot, case)
+    refuse_ended(snapshot, case)
     question, kind = case.question, case.kind
     _check_name_fits(kind, agent_name, request_id)
-    _refuse_forbidden(snapshot, question)
+    _refuse_not_entitled(snapshot, question)
     if kind is RequestKind.CREATE:
         return creation_forecast(snapshot, question, agent_name)
     if kind is RequestKind.DESTROY:
@@ -513,7 +513,7 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
     return (f"the answer goes to {question.sender}",)
 
 
-def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
+def _unanswered_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
     """Return the latest request to stop that this agent has not answered."""
     asked = [order for order in tx.select(types=(REQUEST,)) if order.sender == actor and order.recipients == (agent,)]
     replies = tx.thread(asked[-1].request_id or asked[-1].message_id) if asked else []

@@ -25,19 +25,19 @@ from team_console.store.service.deliveries import (
     Delivered,
     Job,
     PassScope,
-    commands,
+    command_targets,
     due_jobs,
     give_up,
+    is_served,
     job_of,
-    leave_all,
+    leave_refused_row,
     members_of,
+    push_and_note,
     record_attempts,
-    serves,
-    settle,
-    skipped,
+    skipped_attempts,
 )
 from team_console.store.service.inbox import readable, still, trust_in
-from team_console.store.service.long_jobs import Refused, in_pieces
+from team_console.store.service.long_jobs import RefusedRows, write_in_pieces
 from team_console.store.service.maintenance import take_in_drops
 from team_console.store.service.waiting import may_pass, until
 from team_console.store.service.writing import check_known
@@ -53,7 +53,7 @@ _GRACE_SECONDS = 30.0
 
 
 def run_commands(
-    caller: Caller, choice: PassScope, agents: Sequence[str], done: Delivered, stop: threading.Event
+    caller: Caller, scope: PassScope, agents: Sequence[str], done: Delivered, stop: threading.Event
 ) -> None:
     """Serve every agent's command, several agents at a time; outcomes are added to `done`.
 
@@ -68,7 +68,7 @@ def run_commands(
 
     with ThreadPoolExecutor(_WORKERS, "deliver") as pool:
         try:
-            served = [pool.submit(AgentDelivery(caller, choice, agent, stop).run, done) for agent in agents]
+            served = [pool.submit(AgentDelivery(caller, scope, agent, stop).run, done) for agent in agents]
             # A signal that comes just before a wait without an end is only heard behind it, when all was delivered.
             while wait(served, timeout=_HEARD_WITHIN).not_done:
                 pass
@@ -84,7 +84,7 @@ class AgentDelivery(Struct):
     """Hands one agent its due messages by its command, one after the other, each at most once a pass."""
 
     caller: Caller
-    choice: PassScope
+    scope: PassScope
     agent: str
     stop: threading.Event
     tried: set[str] = set()
@@ -93,13 +93,13 @@ class AgentDelivery(Struct):
         """Until nothing is due for the agent, or the pass is stopped."""
         if self.stop.is_set():
             return
-        job = self._finish_and_claim(None, {}, done, Refused())
+        job = self._finish_and_claim(None, {}, done, RefusedRows())
         while job is not None:
             outcomes = self._hand_over(job)
             # In spite of a busy lock: an outcome that is not written means another delivery later.
             for tries_left in reversed(range(_LOCK_TRIES)):
                 try:
-                    job = self._finish_and_claim(job, outcomes, done, Refused())
+                    job = self._finish_and_claim(job, outcomes, done, RefusedRows())
                     break
                 except TeamError as error:
                     if error.code is not Code.STORE_LOCKED or not tries_left:
@@ -109,9 +109,9 @@ class AgentDelivery(Struct):
         config = self.caller.team.config()
         outcomes: dict[str, str | None] = {}
         message = trust_in(self.caller.team, [job.message]).marked(job.message)
-        for name in commands(config, job):
+        for name in command_targets(config, job):
             agent = config.agent(name)
-            limit = self.choice.limit or agent.deliver_timeout
+            limit = self.scope.limit or agent.deliver_timeout
             # guard: trusted-commands-only
             if config.distrust:
                 outcomes[name] = f"its command was not run: {config.distrust}"
@@ -129,7 +129,7 @@ class AgentDelivery(Struct):
         return outcomes
 
     def _finish_and_claim(
-        self, job: Job | None, outcomes: dict[str, str | None], done: Delivered, refused: Refused
+        self, job: Job | None, outcomes: dict[str, str | None], done: Delivered, refused: RefusedRows
     ) -> Job | None:
         """One transaction: the outcome of the last command, and the claim on the next message."""
         attempts: list[Attempt] = []
@@ -138,7 +138,7 @@ class AgentDelivery(Struct):
             with self.caller.transaction("deliver") as tx:
                 if job is not None and job.message.message_id in refused.rows:
                     stored, why = tx.current(job.message), refused.rows[job.message.message_id]
-                    attempts += [] if stored is None else leave_all(tx, stored, outcomes, why)
+                    attempts += [] if stored is None else leave_refused_row(tx, stored, outcomes, why)
                 elif job is not None:
                     attempts += self._finish(tx, job, outcomes)
                 following = None if self.stop.is_set() else self._claim(tx, attempts, refused)
@@ -158,26 +158,26 @@ class AgentDelivery(Struct):
             tx.record("deliver", ids=[], late={job.message.message_id: outcomes})
             return []
         now = replace(job, message=stored)
-        return settle(tx, now, outcomes, trust_in(self.caller.team, [stored]), members_of(tx))
+        return push_and_note(tx, now, outcomes, trust_in(self.caller.team, [stored]), members_of(tx))
 
-    def _claim(self, tx: Transaction, attempts: list[Attempt], refused: Refused) -> Job | None:
+    def _claim(self, tx: Transaction, attempts: list[Attempt], refused: RefusedRows) -> Job | None:
         """Return the next message, held for the time its commands may take; its claim counts as an attempt."""
         for message in tx.everything():
             by_router = message.envelope("claimed_by") == ROUTER and is_held(message, tx.now)
             if by_router and message.is_addressed_to(self.agent):  # one at a time keeps them in order
                 return None
-        for job in due_jobs(tx, self.choice):
-            names = commands(tx.config, job)
+        for job in due_jobs(tx, self.scope):
+            names = command_targets(tx.config, job)
             if self.agent not in names[:1] or job.message.message_id in self.tried:
                 continue
             self.tried.add(job.message.message_id)
             if (why := refused.rows.get(job.message.message_id)) is not None:
-                attempts += leave_all(tx, job.message, job.targets, why)
+                attempts += leave_refused_row(tx, job.message, job.targets, why)
                 continue
             if attempts_of(job.message) >= max_attempts(job.message):
                 attempts += give_up(tx, job, _why_given_up(job.message))
                 continue
-            limit = sum(self.choice.limit or tx.config.agent(name).deliver_timeout for name in names)
+            limit = sum(self.scope.limit or tx.config.agent(name).deliver_timeout for name in names)
             message = job.message.with_changes(
                 status=Status.CLAIMED.value,
                 attempts=attempts_of(job.message) + 1,
@@ -219,20 +219,20 @@ def deliver(
     """
     if caller.team.read_only:
         raise opened_read_only(caller.team.location)
-    choice = PassScope(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
+    scope = PassScope(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
     snapshot = readable(take_in_drops(caller, readable(caller.team.snapshot())))
     check_known(snapshot, only or ())
     done = Delivered()
     try:
         finish_due(caller, snapshot)
-        _expire(caller, snapshot, choice, done)
-        jobs = due_jobs(snapshot, choice)
+        _expire(caller, snapshot, scope, done)
+        jobs = due_jobs(snapshot, scope)
         if most is not None:
             jobs = jobs[:most]
-            choice = replace(choice, ids=frozenset(job.message.message_id for job in jobs))
-        _push(caller, snapshot, choice, [job.message for job in jobs if not commands(snapshot.config, job)], done)
-        agents = dict.fromkeys(names[0] for job in jobs if (names := commands(snapshot.config, job)))
-        run_commands(caller, choice, list(agents), done, stop or threading.Event())
+            scope = replace(scope, ids=frozenset(job.message.message_id for job in jobs))
+        _push(caller, snapshot, scope, [job.message for job in jobs if not command_targets(snapshot.config, job)], done)
+        agents = dict.fromkeys(names[0] for job in jobs if (names := command_targets(snapshot.config, job)))
+        run_commands(caller, scope, list(agents), done, stop or threading.Event())
     except TeamError as error:
         # guard: done-beside-error
         if not done.words:
@@ -240,7 +240,7 @@ def deliver(
         raise error.after(f"{done.words} in the same pass", **done.counts_json()) from error
     after = caller.team.snapshot()
     done.next_due = next_due(after)
-    done.skipped = skipped(after, choice, done)
+    done.skipped = skipped_attempts(after, scope, done)
     return done
 
 
@@ -257,20 +257,20 @@ def next_due(snapshot: Snapshot) -> datetime | None:
     return min((moment for moment in moments if moment is not None and moment > now), default=None)
 
 
-def _expire(caller: Caller, snapshot: Snapshot, choice: PassScope, done: Delivered) -> None:
+def _expire(caller: Caller, snapshot: Snapshot, scope: PassScope, done: Delivered) -> None:
     """Give up what waited too long; what waits for the human or the lead never runs out."""
-    stale = [message for message in snapshot.messages if _is_stale(snapshot.config, message, choice, snapshot.taken_at)]
-    refused = Refused()
+    stale = [message for message in snapshot.messages if _is_stale(snapshot.config, message, scope, snapshot.taken_at)]
+    refused = RefusedRows()
 
     def write(tx: Transaction, piece: Sequence[Message]) -> tuple[list[Message], list[Attempt]]:
         """Return those that expired, and those whose rows could not be changed."""
         expired: list[Message] = []
         left: list[Attempt] = []
         for message in still(tx, piece):
-            if not _is_stale(tx.config, message, choice, tx.now):
+            if not _is_stale(tx.config, message, scope, tx.now):
                 continue
             if (why := refused.rows.get(message.message_id)) is not None:
-                left += leave_all(tx, message, message.recipients, why)
+                left += leave_refused_row(tx, message, message.recipients, why)
                 continue
             ended = {"status": Status.EXPIRED.value, "next_attempt_at": None, "ended_at": to_text(tx.now)}
             expired.append(message.with_changes(**ended, table_refuses=None))
@@ -279,43 +279,43 @@ def _expire(caller: Caller, snapshot: Snapshot, choice: PassScope, done: Deliver
             tx.record("expire", ids=ids_of(expired))
         return expired, left
 
-    for expired, left in in_pieces(caller, "expire", stale, write, refused):
+    for expired, left in write_in_pieces(caller, "expire", stale, write, refused):
         done.expired += expired
         done.attempts += left
 
 
-def _is_stale(config: TeamConfig, message: Message, choice: PassScope, now: datetime) -> bool:
-    served = any(serves(config, name) for name in message.recipients)
-    return served and is_expired(message, now) and choice.takes(message, message.recipients)
+def _is_stale(config: TeamConfig, message: Message, scope: PassScope, now: datetime) -> bool:
+    served = any(is_served(config, name) for name in message.recipients)
+    return served and is_expired(message, now) and scope.takes(message, message.recipients)
 
 
-def _push(caller: Caller, snapshot: Snapshot, choice: PassScope, due: Sequence[Message], done: Delivered) -> None:
+def _push(caller: Caller, snapshot: Snapshot, scope: PassScope, due: Sequence[Message], done: Delivered) -> None:
     """Push those that are still due, piece by piece; what an inbox or a row refuses costs only its own message.
 
     The members are those of the snapshot: finding them anew for each piece would read the whole store each time.
     """
     trust = trust_in(caller.team, due) if due else None
-    names, refused = members_of(snapshot), Refused()
+    names, refused = members_of(snapshot), RefusedRows()
 
     def write(tx: Transaction, piece: Sequence[Message]) -> list[Attempt]:
         """Return the tries."""
         attempts: list[Attempt] = []
         for message in still(tx, piece):
             job = job_of(tx.config, names, message, tx.now)
-            if trust is None or job is None or not choice.takes(message, job.targets) or commands(tx.config, job):
+            if trust is None or job is None or not scope.takes(message, job.targets) or command_targets(tx.config, job):
                 continue
             if (why := refused.rows.get(message.message_id)) is not None:
-                attempts += leave_all(tx, message, job.targets, why)
+                attempts += leave_refused_row(tx, message, job.targets, why)
             elif attempts_of(message) >= max_attempts(message):
                 attempts += give_up(tx, job, _why_given_up(message))
             else:
                 trouble = refused.pushes.get(message.message_id)
                 outcomes = dict.fromkeys(job.targets, trouble) if trouble else {}
-                attempts += settle(tx, job, outcomes, trust, names, attempts=attempts_of(message) + 1)
+                attempts += push_and_note(tx, job, outcomes, trust, names, attempts=attempts_of(message) + 1)
         record_attempts(tx, attempts)
         return attempts
 
-    for attempts in in_pieces(caller, "deliver", due, write, refused):
+    for attempts in write_in_pieces(caller, "deliver", due, write, refused):
         done.attempts += attempts
 
 

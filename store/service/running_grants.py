@@ -36,11 +36,11 @@ def end_grants_for(tx: Transaction, agent: str, actor: str) -> int:
     # guard: grant-ends-with-its-agent
     ended = [one.grant.message_id for one in in_force(tx) if scope_in(one.grant).agent == agent]
     for grant_id in ended:
-        put_recalled(tx, actor, grant_id)
+        write_recall(tx, actor, grant_id)
     return len(ended)
 
 
-def put_recalled(tx: Transaction, actor: str, grant_id: str) -> Message:
+def write_recall(tx: Transaction, actor: str, grant_id: str) -> Message:
     """Write that a grant is recalled, and put it on record."""
     payload = {GRANTED: grant_id, "summary": f"Grant recalled: {grant_id}"}
     message = write_to_self(tx, RECALLED, actor, payload)

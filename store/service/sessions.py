@@ -19,7 +19,7 @@ from team_console.store.protocol.request_row import RequestState
 from team_console.store.service.asking import withdraw
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import tidy
-from team_console.store.service.deliveries import Job, with_outcome
+from team_console.store.service.deliveries import Job, after_attempt
 from team_console.store.service.inbox import InboxQuery, waiting_in
 from team_console.store.service.writing import Draft, check_known, expanded_recipients, record_of, roles_now
 from team_console.store.settings.team_config import TeamConfig
@@ -195,7 +195,7 @@ def _mark_delivered(tx: Transaction, message: Message, agent: str, session: str)
     """Mark a message as delivered to this session of the agent; returns it as it is now."""
     job = Job(message, (agent,), expanded_recipients(lambda: roles_now(tx), message))
     handed = {**message.handed_to, agent: session}
-    changed = with_outcome(job, {agent: None}, tx.now).with_changes(handed_to=handed, claimed_at=None)
+    changed = after_attempt(job, {agent: None}, tx.now).with_changes(handed_to=handed, claimed_at=None)
     tx.replace(message, changed)
     return changed
 

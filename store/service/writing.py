@@ -380,15 +380,15 @@ def _answer_warnings(tx: Transaction, read: ParsedMessage, reads: Sequence[Parse
         yield from _result_warnings(tx, read, reads)
         return
     quoted = read.message.payload.get("in_reply_to") or read.message.payload.get("request_id")
-    if read.opens is None and isinstance(quoted, str) and quoted and not _is_there(tx, quoted, reads):
+    if read.opens is None and isinstance(quoted, str) and quoted and not _is_known_id(tx, quoted, reads):
         field = "in_reply_to" if read.message.payload.get("in_reply_to") else "request_id"
         yield f"{field}: no message or request {quoted:.120} is known, so this answers nothing"
     replaced = read.message.payload.get(REPLACES)
-    if read.opens is RequestKind.PLAN and isinstance(replaced, str) and not _is_there(tx, replaced, reads):
+    if read.opens is RequestKind.PLAN and isinstance(replaced, str) and not _is_known_id(tx, replaced, reads):
         yield f"{REPLACES}: no request {replaced:.120} is known, so this is a new version of nothing"
 
 
-def _is_there(tx: Transaction, quoted: str, reads: Sequence[ParsedMessage]) -> bool:
+def _is_known_id(tx: Transaction, quoted: str, reads: Sequence[ParsedMessage]) -> bool:
     ours = {read.message.message_id for read in reads}
     return tx.known(quoted) is not None or any(message.message_id not in ours for message in tx.thread(quoted))
 

@@ -11,7 +11,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service import agents, requests, sending
-from team_console.store.service.agents import hold
+from team_console.store.service.agents import hold_question
 from team_console.store.service.caller import Caller, Receipt
 
 from tests.equipment.asking import refusal
@@ -93,7 +93,7 @@ def test_a_request_held_by_a_process_that_died_is_free_again_after_its_time(cloc
     with team.transaction(actor=MASTER, action="spawn", wait=1) as tx:
         question = tx.get(request_id)
         assert question is not None
-        hold(tx, question, actor=MASTER, seconds=60)
+        hold_question(tx, question, actor=MASTER, seconds=60)
         tx.record("spawn")
     assert refused(team, lambda: approve(team, request_id)).code is Code.STORE_LOCKED
     clock.advance(71)

@@ -21,7 +21,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
-from team_console.store.service.deliveries import Delivered, Remedy, treat
+from team_console.store.service.deliveries import Delivered, Remedy, apply_remedy
 from team_console.store.service.router import deliver, deliver_loop
 from team_console.store.settings.team_config import Agent
 
@@ -238,7 +238,7 @@ def test_a_router_killed_under_a_running_command_tries_again_when_its_claim_is_o
         (held,) = place.open().snapshot().messages
         assert (held.status, held.envelope("claimed_by")) == ("claimed", "@router")
         with pytest.raises(TeamError, match="is with router until"):
-            treat(Caller(place.open(), "ceo"), Remedy.RECALL, [held.message_id])
+            apply_remedy(Caller(place.open(), "ceo"), Remedy.RECALL, [held.message_id])
         assert deliver(Caller(place.open(), "ceo")).attempts == []
         gate.touch()
         later = utc_now() + timedelta(seconds=331)
@@ -300,7 +300,7 @@ def test_a_recall_that_races_a_reader_or_a_router_ends_as_exactly_one_of_the_two
         reader.start()
         together.wait(PATIENCE)
         with suppress(TeamError):
-            receipt = treat(Caller(teams[0], "ceo", wait=PATIENCE), Remedy.RECALL, [message_id])
+            receipt = apply_remedy(Caller(teams[0], "ceo", wait=PATIENCE), Remedy.RECALL, [message_id])
             recalled += [message.message_id for message in receipt.messages]
         reader.join(PATIENCE)
         assert sorted([*got, *recalled]) == [message_id]

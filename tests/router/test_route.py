@@ -15,7 +15,7 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import Seal, message_seal, sign
 from team_console.store.service import agents, maintenance
 from team_console.store.service.caller import Caller
-from team_console.store.service.deliveries import Remedy, treat
+from team_console.store.service.deliveries import Remedy, apply_remedy
 from team_console.store.service.orchestrator import read_document, route
 
 from tests.equipment.memory_team import MemoryTeam
@@ -84,7 +84,7 @@ def test_redirecting_signs_again_only_what_was_rightly_signed(team: MemoryTeam, 
     signed = _dead(1)
     forged = _dead(2).with_changes(signature="hmac-sha256:" + "0" * 64)
     put(team, signed.with_changes(signature=sign(signed.record, key)), forged)
-    treat(caller, Remedy.REDIRECT, [ONE, TWO], to="code_developer")
+    apply_remedy(caller, Remedy.REDIRECT, [ONE, TWO], to="code_developer")
     assert message_seal(_stored(team, ONE), key) is Seal.SIGNED
     assert message_seal(_stored(team, TWO), key) is Seal.BROKEN
 
@@ -100,7 +100,7 @@ def test_a_command_of_another_user_that_cannot_be_ended_is_a_failed_attempt(monk
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "killpg", refused)
-    monkeypatch.setattr(agents, "_GRACE_SECONDS", 0)
+    monkeypatch.setattr(agents, "_WAIT_FOR_KILLED", 0)
     try:
         error = agents.run_command(["sleep", "600"], limit=0)
     finally:

@@ -137,7 +137,7 @@ class Acts:
     @staticmethod
     def treat(caller: Caller, what: str, ids: Sequence[str], **more: Any) -> Receipt:
         """Do something about messages that are under way or were given up."""
-        return deliveries.treat(caller, deliveries.Remedy(what), ids, **more)
+        return deliveries.apply_remedy(caller, deliveries.Remedy(what), ids, **more)
 
     @staticmethod
     def stops(caller: Caller) -> object:
@@ -154,7 +154,7 @@ class Acts:
     @staticmethod
     def foresee(caller: Caller, **given: Any) -> object:
         """Look at what an approval would do."""
-        return SimpleNamespace(notes=requests.foresee(caller.team.snapshot(), **given))
+        return SimpleNamespace(notes=requests.approval_forecast(caller.team.snapshot(), **given))
 
     @staticmethod
     def scopes(caller: Caller) -> object:

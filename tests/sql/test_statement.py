@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from team_console.store.service.caller import Caller
-from team_console.store.service.deliveries import Remedy, treat
+from team_console.store.service.deliveries import Remedy, apply_remedy
 from team_console.store.service.router import deliver
 
 from tests.equipment.statements import SEED, execute
@@ -26,7 +26,7 @@ def test_columns_of_others_with_hostile_names_are_kept_when_their_row_goes(empty
     execute(empty_place, f"INSERT INTO agent_message ({columns}) VALUES ('m-1', 'a', 'b', 'failed', 'no', 'acme')")
     team = opened(empty_place)
     assert [message.message_id for message in team.snapshot().messages] == ["m-1"]
-    treat(Caller(team, "user"), Remedy.DISCARD, ["m-1"], reason="old")
+    apply_remedy(Caller(team, "user"), Remedy.DISCARD, ["m-1"], reason="old")
     kept: list[Any] = [line.facts["columns"] for line in team.audit() if line.action == "columns"]
     assert kept == [{HOSTILE: "acme"}]
     assert team.snapshot().messages == ()

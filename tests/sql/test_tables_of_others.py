@@ -20,7 +20,7 @@ from team_console.store.protocol.request_row import RequestState
 from team_console.store.service import inbox, maintenance
 from team_console.store.service.caller import Caller
 from team_console.store.service.decision import Decision
-from team_console.store.service.deliveries import Remedy, treat
+from team_console.store.service.deliveries import Remedy, apply_remedy
 from team_console.store.service.orchestrator import route
 from team_console.store.service.requests import decide, submit_plan
 from team_console.store.service.router import deliver
@@ -160,7 +160,7 @@ def test_a_delivery_that_fails_spends_its_tries_in_every_form(
     row = table.stored()["broken"]
     assert (row["status"], row["retry_count"]) == ("failed", 3)
     assert "architect_inbox" in row["error_message"]
-    treat(caller, Remedy.RETRY, ["broken"])
+    apply_remedy(caller, Remedy.RETRY, ["broken"])
     assert _state(caller.team.snapshot())["broken"] == "pending"
     assert table.stored()["broken"]["status"] == "pending"
 

@@ -55,7 +55,7 @@ class GrantOffer(DeferredResult, frozen=True):
     """A permission that will be allowed together with a grant, once its end is chosen: its approval, and the trial."""
 
     approval: PendingDecision
-    trial: grants.Trial
+    trial: grants.GrantTrial
 
 
 def approve(screen: MainScreen, context: ActionContext) -> None:
@@ -264,7 +264,7 @@ def _foresee(screen: MainScreen, row: RequestRow, agent_name: str) -> str:
         return ""
     try:
         name = agent_name if row.kind is RequestKind.CREATE and agent_name else None
-        lines = requests.foresee(screen.view.snapshot, request_id=row.request_id, agent_name=name)
+        lines = requests.approval_forecast(screen.view.snapshot, request_id=row.request_id, agent_name=name)
     except TeamError as error:
         return f"✗ {safe_line(error.message, 200)}"
     return "\n".join(safe_line(line, 300) for line in lines)

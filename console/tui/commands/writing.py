@@ -24,7 +24,7 @@ from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.titles import said_in
 from team_console.store.service import agents, deliveries, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
-from team_console.store.service.deliveries import Forecast, Remedy
+from team_console.store.service.deliveries import Remedy, RemedyForecast
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 from team_console.store.views.stopping import whom_to_stop
@@ -374,11 +374,11 @@ _TREATMENTS = {
 def treat(remedy: Remedy, screen: MainScreen, context: ActionContext) -> None:
     """Look what the remedy would do to the chosen messages, and ask before it does."""
     ids = list(dict.fromkeys(message.message_id for message in context.selection.messages))
-    look = partial(deliveries.forecast, screen.caller, remedy, ids)
+    look = partial(deliveries.remedy_forecast, screen.caller, remedy, ids)
     screen.background.run(look, partial(_confirm_remedy, screen, context))
 
 
-def _confirm_remedy(screen: MainScreen, context: ActionContext, seen: Forecast) -> None:
+def _confirm_remedy(screen: MainScreen, context: ActionContext, seen: RemedyForecast) -> None:
 
     how = _TREATMENTS[seen.remedy]
     fit = [message.message_id for message in seen.possible]
@@ -394,7 +394,7 @@ def _confirm_remedy(screen: MainScreen, context: ActionContext, seen: Forecast) 
 
     def do(words: str) -> Receipt:
         more = {how.field: words} if how.field else {}
-        return deliveries.treat(screen.caller, seen.remedy, fit, **more)
+        return deliveries.apply_remedy(screen.caller, seen.remedy, fit, **more)
 
     def told(receipt: Receipt) -> None:
         warned = "".join(f"\n△ {safe_line(warning, 300)}" for warning in receipt.warnings)
