@@ -46,7 +46,7 @@ _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
 
 
-def _takes_what_it_names(act: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
+def _check_types(act: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
     """Return the function, which refuses with `INVALID_FIELD` an argument of another type than it names."""
     kinds: dict[str, Any] = {}
     code = act.__code__
@@ -58,7 +58,7 @@ def _takes_what_it_names(act: Callable[_Given, _Made]) -> Callable[_Given, _Made
             kinds.update(get_type_hints(act))
         for name, value in {**dict(zip(names, args, strict=False)), **options}.items():
             # guard: api-takes-what-it-names
-            if name in kinds and not _fits(value, kinds[name]):
+            if name in kinds and not _is_of_type(value, kinds[name]):
                 text = f"{name}: {value_words(value)} is no {act.__annotations__[name]}"
                 raise TeamError(Code.INVALID_FIELD, text, f"See the documentation of {act.__qualname__}.")
         return act(*args, **options)
@@ -66,20 +66,22 @@ def _takes_what_it_names(act: Callable[_Given, _Made]) -> Callable[_Given, _Made
     return checked
 
 
-def _fits(value: object, kind: Any) -> bool:
+def _is_of_type(value: object, kind: Any) -> bool:
     """Return whether a value is of a type, with all in it. A text is no sequence of texts here, and NaN no number."""
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:
         return True
     if origin in (Union, UnionType):
-        return any(_fits(value, each) for each in inner)
+        return any(_is_of_type(value, each) for each in inner)
     if origin is Mapping:
-        name, of = inner
-        return isinstance(value, Mapping) and all(_fits(key, name) and _fits(one, of) for key, one in value.items())
+        key_type, value_type = inner
+        if not isinstance(value, Mapping):
+            return False
+        return all(_is_of_type(key, key_type) and _is_of_type(item, value_type) for key, item in value.items())
     if origin is Sequence:
         if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection):
             return False
-        return all(_fits(one, inner[0]) for one in value)
+        return all(_is_of_type(one, inner[0]) for one in value)
     if kind in (int, float):
         return isinstance(value, (int, kind)) and not isinstance(value, bool) and value == value
     return isinstance(value, origin or kind)
@@ -110,7 +112,7 @@ class Request:
         caller = self._agent._caller
         return verdict_of(caller.team, self.request_id, me=caller.actor)
 
-    @_takes_what_it_names
+    @_check_types
     def wait(self, timeout: float | None = None) -> RequestRow | None:
         """Wait until the request is not open any more, woken by the store; None when that took too long.
 
@@ -136,7 +138,7 @@ class Request:
         return outcome
 
 
-def _as_seen(request: str | Message | RequestRow) -> tuple[str, Seen]:
+def _id_and_seen(request: str | Message | RequestRow) -> tuple[str, Seen]:
     """Return the id of the request, and what of it was in hand."""
     if isinstance(request, str):
         return request, Seen(face=Face.NAMED)
@@ -161,7 +163,7 @@ __all__ = [
 ]
 
 
-@_takes_what_it_names
+@_check_types
 def join_team(
     location: str | os.PathLike[str] | None, name: str, *, read_only: bool = False, lock_wait: float = 10.0
 ) -> AgentClient:
@@ -236,7 +238,7 @@ class AgentClient:
             self._process, self._taking = os.getpid(), threading.RLock()
         return self._callers[-1]
 
-    @_takes_what_it_names
+    @_check_types
     def send(
         self,
         to: str | Sequence[str],
@@ -278,7 +280,7 @@ class AgentClient:
             in_reply_to=in_reply_to,
         )
 
-    @_takes_what_it_names
+    @_check_types
     def broadcast(self, content: str, *, summary: str, message_id: str | None = None) -> Receipt:
         """Send one message to every member but the sender; `Receipt.messages` are the deliveries.
 
@@ -287,7 +289,7 @@ class AgentClient:
         """
         return mail.broadcast(self._caller, summary=summary, content=content, message_id=message_id)
 
-    @_takes_what_it_names
+    @_check_types
     def receive(
         self,
         *,
@@ -327,7 +329,7 @@ class AgentClient:
             raise TeamError(Code.INVALID_FIELD, f"wait: {wait} is not a number of seconds", "Give 30, for example.")
         return wait_for_messages(self._caller, partial(self._unless_closed, take), timeout=wait)
 
-    @_takes_what_it_names
+    @_check_types
     def peek(self, *, limit: int | None = None, type: str | None = None, delivered: bool = False) -> Received:
         """Return what `receive` would hand out now; nothing is locked, marked or archived.
 
@@ -338,7 +340,7 @@ class AgentClient:
             self._caller, agent=self.name, type=type, limit=limit, delivered=delivered, mark_read=False
         )
 
-    @_takes_what_it_names
+    @_check_types
     def acknowledge(self, message: Message | str) -> Receipt:
         """Mark a leased or delivered message as read: the work on it is done. Doing it twice changes nothing.
 
@@ -356,7 +358,7 @@ class AgentClient:
             self._caller, ids=[message.message_id], token=token if isinstance(token, str) else None
         )
 
-    @_takes_what_it_names
+    @_check_types
     def content_of(self, message: Message) -> str:
         """Return the whole content, read from its attachment where `Message.content` holds only the beginning (above
         64 KB).
@@ -367,7 +369,7 @@ class AgentClient:
         attached = attached_content(self._caller.team, message)
         return message.content if attached is None else attached
 
-    @_takes_what_it_names
+    @_check_types
     def requests(self, *, only_open: bool = False) -> tuple[RequestRow, ...]:
         """Return the team's requests: open ones first, the oldest on top, then answered ones, the newest on top.
 
@@ -396,7 +398,7 @@ class AgentClient:
         team = self._caller.team
         return status_json(view_of_team(team, team.snapshot(), me=self.name), team)
 
-    @_takes_what_it_names
+    @_check_types
     def submit_plan(
         self, content: str, *, summary: str | None = None, modes: Sequence[str] = (), expires: datetime | None = None
     ) -> Request:
@@ -412,11 +414,11 @@ class AgentClient:
         Raises:
             TeamError: `MISSING_CONTENT`, `NOT_PERMITTED` for the lead itself, or as for `send`.
         """
-        return self._requested(
+        return self._request_made(
             requests.submit_plan(self._caller, content=content, summary=summary, modes=modes, expires=expires)
         )
 
-    @_takes_what_it_names
+    @_check_types
     def ask_permission(
         self,
         tool: str,
@@ -459,9 +461,9 @@ class AgentClient:
             expires=expires,
             summary=summary,
         )
-        return self._requested(receipt)
+        return self._request_made(receipt)
 
-    @_takes_what_it_names
+    @_check_types
     def ask_question(
         self,
         question: str | Sequence[Mapping[str, Any]],
@@ -487,9 +489,10 @@ class AgentClient:
         """
         single = {"question": question, "options": [{"label": label} for label in options], "multiSelect": several}
         questions = [single] if isinstance(question, str) else list(question)
-        return self._requested(asking.ask_question(self._caller, questions=questions, expires=expires, summary=summary))
+        receipt = asking.ask_question(self._caller, questions=questions, expires=expires, summary=summary)
+        return self._request_made(receipt)
 
-    @_takes_what_it_names
+    @_check_types
     def withdraw(self, request: str | Request, *, reason: str) -> Receipt:
         """Take back an open request of one's own: nothing decides it any more. Doing it twice changes nothing.
 
@@ -499,16 +502,16 @@ class AgentClient:
         request_id = request if isinstance(request, str) else request.request_id
         return asking.withdraw(self._caller, request_id=request_id, reason=reason)
 
-    @_takes_what_it_names
+    @_check_types
     def request_shutdown(self, agent: str, *, reason: str | None = None) -> Request:
         """Ask an agent to stop, as the lead; it agrees or refuses with a reason. Nothing is ended by force.
 
         Raises:
             TeamError: `NOT_PERMITTED` for anyone but the lead, `AGENT_NOT_FOUND`, or as for `send`.
         """
-        return self._requested(requests.request_shutdown(self._caller, agent=agent, reason=reason))
+        return self._request_made(requests.request_shutdown(self._caller, agent=agent, reason=reason))
 
-    @_takes_what_it_names
+    @_check_types
     def request(self, request_id: str) -> Request:
         """Return a request by its id, to look at it or wait for its answer: one of an earlier run, or of any kind.
 
@@ -516,7 +519,7 @@ class AgentClient:
         """
         return Request(self, request_id)
 
-    @_takes_what_it_names
+    @_check_types
     def approve(
         self,
         request: str | Message | RequestRow,
@@ -542,7 +545,7 @@ class AgentClient:
             TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (its facts say by whom and when: the first answer
                 stands), `NOT_PERMITTED`, `INVALID_FIELD`, and for a creation `INVALID_NAME`, `SPAWN_FAILED`.
         """
-        request_id, seen = _as_seen(request)
+        request_id, seen = _id_and_seen(request)
         return requests.approve(
             self._caller,
             request_id=request_id,
@@ -555,7 +558,7 @@ class AgentClient:
             updated=updated,
         )
 
-    @_takes_what_it_names
+    @_check_types
     def answer(
         self,
         request: str | Message | RequestRow,
@@ -573,19 +576,19 @@ class AgentClient:
         Raises:
             TeamError: `MISSING_CONTENT`, `INVALID_FIELD` for what does not fit the questions, or as for `approve`.
         """
-        request_id, seen = _as_seen(request)
+        request_id, seen = _id_and_seen(request)
         return requests.answer(
             self._caller, request_id=request_id, answers=answers, notes=notes, content=content, seen=seen
         )
 
-    @_takes_what_it_names
+    @_check_types
     def reject(self, request: str | Message | RequestRow, *, reason: str, suggest: str | None = None) -> Receipt:
         """Say no to an open request, with the reason and what would be accepted instead.
 
         Raises:
             TeamError: `MISSING_REASON`, or as for `approve`.
         """
-        request_id, seen = _as_seen(request)
+        request_id, seen = _id_and_seen(request)
         return requests.reject(self._caller, request_id=request_id, reason=reason, suggest=suggest, seen=seen)
 
     def _unless_closed(self, take: Callable[[Caller], Received], caller: Caller) -> Received:
@@ -600,5 +603,5 @@ class AgentClient:
         team = self._caller.team
         return view_of_team(team, inbox.readable(team.snapshot()), me=self.name)
 
-    def _requested(self, receipt: Receipt) -> Request:
+    def _request_made(self, receipt: Receipt) -> Request:
         return Request(self, receipt.request_id or receipt.messages[0].message_id, receipt)

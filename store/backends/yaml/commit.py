@@ -25,7 +25,7 @@ from team_console.store.backends.yaml.disk import (
     FORBIDDEN,
     NOT_PLAIN,
     Disk,
-    Held,
+    HeldLock,
     PartialAppendError,
     Stat,
     append,
@@ -83,7 +83,7 @@ class LockedTeam(Struct):
 
     disk: Disk
     layout: Layout
-    lock: Held
+    lock: HeldLock
     clock: Clock
     trail: AuditTrail
     archives: Archives

@@ -16,6 +16,9 @@ from msgspec import Struct
 from team_console.store.backends.locked_files import SAFE, kernel_locks, sync_folder
 from team_console.store.settings.settings_file import open_quietly
 
+_CALM_SECONDS = 1.0
+"""Seconds of waiting for a lock after which a writer looks for it ten times as often."""
+
 
 class KernelLock:
     """An flock by filelock, with the descriptor for the holder's text."""
@@ -27,11 +30,11 @@ class KernelLock:
         # A soft lock and an flock do not exclude each other, so there is no falling back.
         self._lock = UnixFileLock(path, fallback_to_soft=False, on_acquired=self._borrow, mode=mode)
         # Nobody is in line for a lock that is asked for again and again: whoever has waited long asks more often.
-        fresh = min(max(0.0, wait), _FRESH)
+        calm = min(max(0.0, wait), _CALM_SECONDS)
         try:
-            self._lock.acquire(timeout=fresh, poll_interval=0.01)
+            self._lock.acquire(timeout=calm, poll_interval=0.01)
         except TimeoutError:
-            self._lock.acquire(timeout=max(0.0, wait - fresh), poll_interval=0.001)
+            self._lock.acquire(timeout=max(0.0, wait - calm), poll_interval=0.001)
         self.ino = os.fstat(self._fd).st_ino
 
     def _borrow(self, fd: int) -> None:
@@ -48,8 +51,6 @@ class KernelLock:
         self._lock.release()
 
 
-_FRESH = 1.0
-"""Seconds of waiting for a lock after which a writer looks for it ten times as often."""
 FileVersion = tuple[int, int, int]
 """What tells one generation of a file from another: inode number, size in bytes, modification time in ns."""
 
@@ -76,7 +77,7 @@ class Stat(Struct, frozen=True):
         return self.ino, self.size, self.mtime_ns
 
 
-class Held(Protocol):
+class HeldLock(Protocol):
     """A kernel lock that is held."""
 
     ino: int
@@ -105,7 +106,7 @@ class Disk:
         Raises:
             OSError: `EFBIG` for more than `LARGEST_FILE` of them, `ENOMEM` for more than there is memory for.
         """
-        fd = _regular(open_quietly(path, SAFE), path)
+        fd = _refuse_special(open_quietly(path, SAFE), path)
         try:
             return _read_all(fd, path, start, length), _stat(os.fstat(fd))
         finally:
@@ -151,13 +152,13 @@ class Disk:
     def open_append(self, path: Path, mode: int) -> int:
         """Open for appending, creating the file when it is missing."""
         try:
-            return _regular(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | SAFE), path)
+            return _refuse_special(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | SAFE), path)
         except FileNotFoundError:
             return _create(path, mode, -1, os.O_WRONLY | os.O_APPEND)
 
     def open_existing(self, path: Path) -> int:
         """Open an existing file for writing in place."""
-        return _regular(os.open(path, os.O_RDWR | os.O_NONBLOCK | SAFE), path)
+        return _refuse_special(os.open(path, os.O_RDWR | os.O_NONBLOCK | SAFE), path)
 
     def stat_of(self, fd: int) -> Stat:
         """Return the state of an open file."""
@@ -173,7 +174,7 @@ class Disk:
 
     def sync(self, fd: int) -> None:
         """Make the file's bytes durable."""
-        _flush(fd)
+        _sync_bytes(fd)
 
     def close(self, fd: int) -> None:
         """Close a descriptor."""
@@ -192,7 +193,7 @@ class Disk:
 
         Unlike a rename it destroys nothing: what a foreign writer put at `path` a moment ago is at `other` then.
         """
-        swap = _swap()
+        swap = _exchange_call()
         number = errno.ENOSYS if swap is None else swap(os.fsencode(path), os.fsencode(other))
         if number and number not in _REFUSED:
             raise OSError(number, os.strerror(number), str(other))
@@ -206,7 +207,7 @@ class Disk:
         """Make names in `folder` durable; a file system that refuses it (some network mounts) counts as done."""
         sync_folder(folder)
 
-    def lock(self, path: Path, wait: float, mode: int) -> Held:
+    def lock(self, path: Path, wait: float, mode: int) -> HeldLock:
         """Take the kernel lock on a file that is made with `mode` when it is missing.
 
         Raises:
@@ -268,7 +269,7 @@ def _create(path: Path, mode: int, group: int, flags: int) -> int:
     return fd
 
 
-def _regular(fd: int, path: Path) -> int:
+def _refuse_special(fd: int, path: Path) -> int:
     if stat.S_ISREG(os.fstat(fd).st_mode):
         return fd
     os.close(fd)
@@ -291,7 +292,7 @@ def _read_all(fd: int, path: Path, start: int, length: int | None) -> bytes:
         raise OSError(errno.ENOMEM, f"not enough memory to read {wanted:,} bytes", str(path)) from None
 
 
-def _flush(fd: int) -> None:
+def _sync_bytes(fd: int) -> None:
     """fsync; on macOS through the drive's own cache."""
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is not None:
@@ -415,7 +416,7 @@ _REFUSED = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EXDEV})
 
 
 @cache
-def _swap() -> Callable[[bytes, bytes], int] | None:
+def _exchange_call() -> Callable[[bytes, bytes], int] | None:
     """Return the call of the C library that swaps two names, as a function that gives its error number; None without
     one.
     """

@@ -54,7 +54,7 @@ class DropFolder:
                 break
         if self._left > _TOLD:
             text = f"{self._left - _TOLD:,} more files in drop/ can be neither taken in nor removed"
-            self._tell(DROP_UNREADABLE, "drop", text, _stays(folder))
+            self._tell(DROP_UNREADABLE, "drop", text, _hint_for_left_file(folder))
         return None
 
     def _take_in(self, paths: Iterable[Path]) -> None:
@@ -69,7 +69,7 @@ class DropFolder:
                 if known is None:
                     fresh[path].append(message)
                     taken[message_id] = message
-                elif not _is_same(message, known):
+                elif not _was_taken_in(message, known):
                     clashes.setdefault(path, []).append(message_id)
         for path in self._write_all(fresh):
             if path in clashes:
@@ -139,13 +139,14 @@ class DropFolder:
         """A file that cannot be dealt with must keep nobody from writing, and is neither lost nor taken in twice."""
         self._left += 1
         if self._left <= _TOLD:
-            self._tell(DROP_UNREADABLE, f"drop/{path.name}", f"drop/{path.name} {why}", _stays(path.parent))
+            place = f"drop/{path.name}"
+            self._tell(DROP_UNREADABLE, place, f"{place} {why}", _hint_for_left_file(path.parent))
 
     def _tell(self, code: str, place: str, text: str, hint: str) -> None:
         self._team.notices.append(Problem(code, "warning", place, text, hint))
 
 
-def _stays(folder: Path) -> str:
+def _hint_for_left_file(folder: Path) -> str:
     return f"It stays in drop/ and is tried again with each write; team-console may need permission on {folder}."
 
 
@@ -163,7 +164,7 @@ def _refuse_verdicts(config: TeamConfig, offered: Iterable[Message]) -> None:
             raise ValueError(f"{text}; write it with team-console send")
 
 
-def _is_same(message: Message, known: Message) -> bool:
+def _was_taken_in(message: Message, known: Message) -> bool:
     """Return whether it was taken in before; the time is that of the file where the script did not say it."""
     return is_copy(message, known) or is_copy(message.with_changes(created=known.created), known)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from team_console.store.backends.yaml.archives import Archives, closed_ids, usable_size
 from team_console.store.backends.yaml.audit_trail import AuditTrail, Line
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.layout import Layout, archive_part, is_closed
+from team_console.store.backends.yaml.layout import Layout, archive_part, is_private_to_other
 from team_console.store.backends.yaml.lock import parse_released, read_text
 from team_console.store.backends.yaml.recovery import audit_problem
 from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
@@ -16,7 +16,7 @@ from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.names import is_name
 from team_console.store.model.safe import counted, safe_line
 
-DELETED = "delete_archived"
+DELETE_ARCHIVED = "delete_archived"
 """The one action that takes messages out of archives; its fact `left` says what stays of which file."""
 _LOOK_BACK = 1 << 19
 """Bytes of the trail's end that are believed; what older lines say is not looked at."""
@@ -59,22 +59,22 @@ def _claims(lines: Iterable[Line]) -> Claims:
     return claims
 
 
-def past_problems(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
+def history_losses(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     """Return what archives lack by the audit trail, and harm to the trail; nothing during a write. Takes no lock.
 
     Legitimate deletions (`Team.delete_archived`) are on the trail themselves.
     """
     for _ in range(_TRIES):
-        before = _state(disk, layout)
+        before = _marks_of_trail(disk, layout)
         try:
-            found = _compare(disk, layout)
+            found = _find_losses(disk, layout)
         except FileNotFoundError:
             continue
         except TeamError:
             return ()
         except OSError as error:
-            return () if is_closed(error) else (_unreadable(layout, error),)
-        if not found or _state(disk, layout) == before:
+            return () if is_private_to_other(error) else (_unreadable(layout, error),)
+        if not found or _marks_of_trail(disk, layout) == before:
             return found
     return ()
 
@@ -84,12 +84,12 @@ def _unreadable(layout: Layout, error: OSError) -> Problem:
     return Problem(AUDIT_LOST, "error", layout.audit.name, text, "Look at what is there and its permissions.")
 
 
-def _state(disk: Disk, layout: Layout) -> object:
+def _marks_of_trail(disk: Disk, layout: Layout) -> object:
     found = disk.stat(layout.audit)
     return found.mark if found else None, read_text(disk, layout.lock)
 
 
-def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
+def _find_losses(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     released = parse_released(read_text(disk, layout.lock))
     trail = AuditTrail(disk, layout.audit)
     lines = trail.last(window=_LOOK_BACK)
@@ -97,7 +97,7 @@ def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     finished = released.seq if released is not None else _finished_through(lines)
     claims = _claims(line for line in reversed(lines) if line.seq <= finished)
     archives = Archives(disk, layout)
-    checked = (_check(disk, layout, archives, agent, *claim) for agent, claim in sorted(claims.items()))
+    checked = (_archive_loss(disk, layout, archives, agent, *claim) for agent, claim in sorted(claims.items()))
     return tuple(problem for problem in (lost, *checked) if problem is not None)
 
 
@@ -115,7 +115,7 @@ def _finished_through(lines: Sequence[Line]) -> int:
 def _sizes_left(line: Line) -> dict[str, int] | None:
     """Return the size of each file that a deletion shortened; None for a deletion that does not say."""
     for action, facts in ((line.action, line.facts), *line.also):
-        if action == DELETED:
+        if action == DELETE_ARCHIVED:
             left = facts.get("left")
             if not isinstance(left, dict):
                 return None
@@ -123,7 +123,15 @@ def _sizes_left(line: Line) -> dict[str, int] | None:
     return {}
 
 
-def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, least: int, claimed: set[str]) -> Problem | None:
+def _archive_loss(
+    disk: Disk, layout: Layout, archives: Archives, agent: str, least: int, claimed: set[str]
+) -> Problem | None:
+    """Return what the archive of an agent lacks of what is claimed of it; None where it lacks nothing.
+
+    Args:
+        least: Bytes that its current file has had.
+        claimed: Ids of messages that were put into it.
+    """
     files = archives.files(agent)
     try:
         found = [(path, usable_size(disk, path)) for path in files]

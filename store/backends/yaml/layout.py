@@ -117,7 +117,7 @@ def _links(queue: Path) -> tuple[Path, ...]:
     return tuple(links)
 
 
-def forbidden(layout: Layout) -> str:
+def why_not_writable(layout: Layout) -> str:
     """Return why this process may not write the team, as a sentence; empty when permissions allow it or nothing exists.
 
     A write replaces the queue in its folder and appends to the others, so the queue's own permissions do not matter.
@@ -181,7 +181,7 @@ def archive_part(name: str) -> tuple[str, int | None] | None:
 # Files of a team that another user keeps to itself: not shown to us, and no sign of harm.
 
 
-def is_closed(error: OSError) -> bool:
+def is_private_to_other(error: OSError) -> bool:
     """Return whether `error` says that a file or folder of another user may not be read by us.
 
     Our own file without the right to read it, and any other error, is harm.
@@ -196,7 +196,7 @@ def is_closed(error: OSError) -> bool:
         return False
 
 
-def is_closed_path(path: Path) -> bool:
+def is_private_path(path: Path) -> bool:
     """Return whether the file or folder is another user's and may not be read by us."""
     try:
         if os.lstat(path).st_uid == os.geteuid():
@@ -207,9 +207,9 @@ def is_closed_path(path: Path) -> bool:
     return not os.access(path, needed, effective_ids=EFFECTIVE)
 
 
-def closed_problem(layout: Layout) -> Problem | None:
+def private_problem(layout: Layout) -> Problem | None:
     """Return one notice for all that is closed to us beside the queue, None when nothing is."""
-    names = [path.name for path in (layout.archives, layout.attachments, layout.audit) if is_closed_path(path)]
+    names = [path.name for path in (layout.archives, layout.attachments, layout.audit) if is_private_path(path)]
     if not names:
         return None
     listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

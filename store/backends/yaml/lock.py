@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.yaml.disk import FORBIDDEN, Disk, FileVersion, Held
+from team_console.store.backends.yaml.disk import FORBIDDEN, Disk, FileVersion, HeldLock
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.contract.team import LockHolder, locked_error
 from team_console.store.model.clock import seconds_since, utc_now
@@ -51,7 +51,7 @@ def holder_text(*, since: str, action: str) -> bytes:
     return _padded({"pid": os.getpid(), "host": os.uname().nodename, "since": since, "action": action[:64]})
 
 
-def left_text(before: bytes) -> bytes:
+def text_as_left(before: bytes) -> bytes:
     """Return the lock file's text after a session that was given up: what it said `before`, as true as it was."""
     return before[:_WIDTH].rstrip().ljust(_WIDTH - 1) + b"\n"
 
@@ -69,15 +69,15 @@ def parse_released(text: bytes) -> Released | None:
         return None
 
 
-def find_holder(disk: Disk, path: Path, text: bytes, *, sure: bool) -> LockHolder | None:
+def find_holder(disk: Disk, path: Path, text: bytes, *, is_held: bool) -> LockHolder | None:
     """Return the holder of the lock, whose `text` was just read, without taking it; None when nobody holds it.
 
     The kernel's list of locks costs every process on the machine some milliseconds, so it is only asked about
-    a holder that stays, or when the lock is known to be held (`sure`), perhaps by one that leaves no text.
+    a holder that stays, or when the lock is known to be held (`is_held`), perhaps by one that leaves no text.
     """
-    facts = _parse(text)
-    told = _by_text(facts)
-    if not sure and (told is None or not told.alive or _is_fresh(told)):
+    facts = _parse_facts(text)
+    told = _holder_named(facts)
+    if not is_held and (told is None or not told.alive or _is_fresh(told)):
         return told
     pids = disk.lock_holders(path, facts.get("pid"))
     if pids is None:
@@ -93,18 +93,18 @@ def text_of_the_dead(text: bytes, holder: LockHolder | None) -> str | None:
 
     One that lives and took the lock just now did so after it was found that nobody has it.
     """
-    facts = _parse(text)
+    facts = _parse_facts(text)
     pid = facts.get("pid")
     if holder is not None or not isinstance(pid, int) or facts.get("host") != os.uname().nodename:
         return None
-    told = _by_text(facts)
+    told = _holder_named(facts)
     # guard: lock-taken-over-meanwhile
     if told is not None and told.alive and _is_fresh(told):
         return None
     return f"pid {pid} ended during {facts.get('action')} (since {facts.get('since')}) without releasing the lock"
 
 
-def _by_text(facts: dict[str, Any]) -> LockHolder | None:
+def _holder_named(facts: dict[str, Any]) -> LockHolder | None:
     """Return the holder that the lock file names; None when it names none, or a process of this host that ended."""
     pid, alive = facts.get("pid"), None
     if not isinstance(pid, int):
@@ -131,7 +131,7 @@ def _padded(facts: dict[str, Any]) -> bytes:
     return text[: _WIDTH - 1].ljust(_WIDTH - 1) + b"\n"
 
 
-def _parse(text: bytes) -> dict[str, Any]:
+def _parse_facts(text: bytes) -> dict[str, Any]:
     try:
         facts = json.loads(text[:_WIDTH].decode())
     except ValueError:
@@ -139,11 +139,11 @@ def _parse(text: bytes) -> dict[str, Any]:
     return facts if isinstance(facts, dict) else {}
 
 
-_held = threading.local()
+_held_here = threading.local()
 
 
 @contextmanager
-def held(disk: Disk, path: Path, *, wait: float, mode: int) -> Iterator[Held]:
+def hold_lock(disk: Disk, path: Path, *, wait: float, mode: int) -> Iterator[HeldLock]:
     """Hold the lock at `path` for the block, waiting at most `wait` seconds for it.
 
     Raises:
@@ -151,7 +151,7 @@ def held(disk: Disk, path: Path, *, wait: float, mode: int) -> Iterator[Held]:
         TeamError: `STORE_LOCKED` with the holder in its facts, `READ_ONLY` when permissions forbid it,
             `STORE_FAILED` when the path or the file system cannot be locked.
     """
-    paths: set[str] = _held.__dict__.setdefault("paths", set())
+    paths: set[str] = _held_here.__dict__.setdefault("paths", set())
     if str(path) in paths:
         raise RuntimeError(f"this thread already holds {path}")
     lock = _acquire(disk, path, wait, mode)
@@ -167,25 +167,26 @@ def held(disk: Disk, path: Path, *, wait: float, mode: int) -> Iterator[Held]:
 
 
 @contextmanager
-def held_by_link(disk: Disk, layout: Layout, *, wait: float, mode: int) -> Iterator[float]:
+def hold_link_locks(disk: Disk, layout: Layout, *, wait: float, mode: int) -> Iterator[float]:
     """Hold the locks beside the links by which the queue is reached; yields the seconds that are left to wait.
 
     Raises:
-        TeamError: As `held` does. A folder in which nobody may lock is passed over: nobody else can lock there either.
+        TeamError: As `hold_lock` does. A folder in which nobody may lock is passed over: nobody else can lock there
+            either.
     """
     deadline = time.monotonic() + wait
     with ExitStack() as stack:
         # guard: lock-beside-link-first
         for path in layout.link_locks:
             try:
-                stack.enter_context(held(disk, path, wait=max(0.0, deadline - time.monotonic()), mode=mode))
+                stack.enter_context(hold_lock(disk, path, wait=max(0.0, deadline - time.monotonic()), mode=mode))
             except TeamError as error:
                 if error.code is not Code.READ_ONLY or disk.stat(path) is not None:
                     raise
         yield max(0.0, deadline - time.monotonic()) if layout.link_locks else wait
 
 
-def _acquire(disk: Disk, path: Path, wait: float, mode: int) -> Held:
+def _acquire(disk: Disk, path: Path, wait: float, mode: int) -> HeldLock:
     found = disk.stat(path)
     if found is not None and found.kind != "file":
         kind = "pipe or device" if found.kind == "other" else found.kind
@@ -193,7 +194,7 @@ def _acquire(disk: Disk, path: Path, wait: float, mode: int) -> Held:
     try:
         return disk.lock(path, wait, mode)
     except TimeoutError:
-        holder = find_holder(disk, path, read_text(disk, path), sure=True)
+        holder = find_holder(disk, path, read_text(disk, path), is_held=True)
         hint = "Try again. The lock ends with its process; do not delete the lock file."
         raise locked_error(path, holder, wait, hint) from None
     except OSError as error:

@@ -28,13 +28,13 @@ from team_console.store.backends.yaml.commit import (
 from team_console.store.backends.yaml.disk import Disk, shared_mode
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import (
-    held,
-    held_by_link,
+    hold_link_locks,
+    hold_lock,
     holder_text,
-    left_text,
     parse_released,
     read_text,
     released_text,
+    text_as_left,
 )
 from team_console.store.backends.yaml.queue import QueueText, is_spelled_one_way, line_of
 from team_console.store.backends.yaml.queue_file import QueueFile
@@ -255,8 +255,8 @@ def open_session(
     """
     mode = shared_mode(disk.stat(layout.queue))
     with (
-        held_by_link(disk, layout, wait=wait, mode=mode) as left_to_wait,
-        held(disk, layout.lock, wait=left_to_wait, mode=mode) as lock,
+        hold_link_locks(disk, layout, wait=wait, mode=mode) as left_to_wait,
+        hold_lock(disk, layout.lock, wait=left_to_wait, mode=mode) as lock,
     ):
         before = read_text(disk, layout.lock)
         released = parse_released(before)
@@ -273,7 +273,7 @@ def open_session(
             yield session
         finally:
             # Whoever comes after a session that was given up must not take us for a holder that died in it.
-            text = left_text(before)
+            text = text_as_left(before)
             # guard: lost-trail-kept-without-write
             if team.agrees and team.released is not None and team.lost_lines is None:
                 text = released_text(replace(team.released, listed=team.agreed_queue.text.list_digest))

@@ -15,7 +15,7 @@ from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.yaml.archives import Archives
 from team_console.store.backends.yaml.audit_trail import AuditTrail, Line, Tip
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
-from team_console.store.backends.yaml.copies import ConflictedCopies
+from team_console.store.backends.yaml.conflicted_copies import ConflictedCopies
 from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.drop import Dropped, DroppedMessages
 from team_console.store.backends.yaml.healing import (
@@ -28,7 +28,14 @@ from team_console.store.backends.yaml.healing import (
     MessagesById,
     reconcile,
 )
-from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, is_drop_file, leads_out, names_in
+from team_console.store.backends.yaml.layout import (
+    Layout,
+    is_drop_file,
+    is_private_to_other,
+    leads_out,
+    names_in,
+    private_problem,
+)
 from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, apply
@@ -328,7 +335,7 @@ class SnapshotReader:
         return read_text(self._disk, self._layout.lock)
 
     def _find_holder(self, is_due: bool) -> LockHolder | None:
-        return find_holder(self._disk, self._layout.lock, self._lock_text(), sure=is_due)
+        return find_holder(self._disk, self._layout.lock, self._lock_text(), is_held=is_due)
 
     # guard: loss-told
     def _loss(self, generation: QueueFile, lock_text: bytes) -> Loss | None:
@@ -394,10 +401,10 @@ class FolderHealth(Struct):
             try:
                 found += look()
             except OSError as error:
-                if not is_closed(error):
+                if not is_private_to_other(error):
                     found.append(_unusable_file(Path(error.filename or path), error.strerror or str(error)))
         found += self._folders()
-        closed = closed_problem(self.layout)
+        closed = private_problem(self.layout)
         found += [closed] if closed is not None else []
         lock = self.disk.stat(self.layout.lock)
         if lock is not None and lock.kind != "file":
@@ -551,7 +558,7 @@ class Losses:
                 return Loss(_uncompared_write(self._layout)) if released is not None else None
             return _loss_against(expected, now, self._layout, self._archives)
         except OSError as error:
-            return None if is_closed(error) else Loss(_uncompared_write(self._layout))
+            return None if is_private_to_other(error) else Loss(_uncompared_write(self._layout))
         except TeamError:
             return Loss(_uncompared_write(self._layout))
         finally:

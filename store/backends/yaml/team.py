@@ -17,11 +17,11 @@ from team_console.store.backends.yaml.audit_trail import AuditTrail
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import (
     Layout,
-    closed_problem,
-    forbidden,
-    is_closed,
-    is_closed_path,
+    is_private_path,
+    is_private_to_other,
+    private_problem,
     refuse_way_out,
+    why_not_writable,
 )
 from team_console.store.contract.team import (
     PRIVATE,
@@ -141,7 +141,7 @@ class YamlTeam(PresentInFolder):
 
     def obstacle(self) -> str:
         """See `Team.obstacle`."""
-        return "" if self.read_only else forbidden(self.layout)
+        return "" if self.read_only else why_not_writable(self.layout)
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`."""
@@ -191,7 +191,7 @@ class YamlTeam(PresentInFolder):
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
-        if is_closed_path(self.layout.archives):
+        if is_private_path(self.layout.archives):
             page = Page((), None)
         else:
             from team_console.store.backends.yaml.archive_pages import ArchivePages
@@ -200,14 +200,14 @@ class YamlTeam(PresentInFolder):
             page = pages.page(agent=agent, cursor=cursor, limit=limit)
         if cursor is not None:
             return page
-        from team_console.store.backends.yaml.integrity import past_problems
+        from team_console.store.backends.yaml.integrity import history_losses
 
-        lost, closed = past_problems(self._disk, self.layout), closed_problem(self.layout)
+        lost, closed = history_losses(self._disk, self.layout), private_problem(self.layout)
         return replace(page, problems=(*page.problems, *lost, *((closed,) if closed else ())))
 
     def archived(self, *words: str) -> list[Message]:
         """See `Team.archived`; nothing where the archives are another user's own, which the snapshot tells."""
-        if is_closed_path(self.layout.archives):
+        if is_private_path(self.layout.archives):
             return []
         archives = self._archives()  # the same for all words: each file is read and searched once
         archives.expect(words)
@@ -238,7 +238,7 @@ class YamlTeam(PresentInFolder):
             return self._disk.read(path)[0]
         except OSError as error:
             text = f"{path} cannot be read: {error.strerror or error}"
-            facts = {PRIVATE: True} if is_closed(error) else {}
+            facts = {PRIVATE: True} if is_private_to_other(error) else {}
             hint = "The message that names it may have been copied."
             raise TeamError(Code.INVALID_FIELD, text, hint, **facts) from error
 

@@ -13,7 +13,7 @@ import msgspec
 from team_console.store.backends.trail_reader import TrailLine, TrailReader
 from team_console.store.backends.yaml.audit_trail import decoded_line, whole_lines
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.layout import is_closed
+from team_console.store.backends.yaml.layout import is_private_to_other
 from team_console.store.contract.team import AuditLine, LineSeal, judge_seal
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import mapping_in
@@ -59,7 +59,7 @@ class TrailFileFollower:
                 self._go_on(key)
                 self.is_private = False
             except OSError as error:
-                self.is_private = is_closed(error)
+                self.is_private = is_private_to_other(error)
             return self._trail.facts
 
     def last(self, limit: int, key: bytes = b"") -> list[AuditLine]:

@@ -28,14 +28,14 @@ _STEP = 20
 _DEBOUNCE = 50
 """Milliseconds for which events are gathered at most: the writes of a busy team are told one by one or together."""
 _RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
-_Look = tuple[object, ...]
+_TeamMarks = tuple[object, ...]
 
 
 async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
     """See `Team.watch`."""
     beside = {path.name for path in (layout.lock, layout.audit, layout.prev, layout.archives)}
-    hint, seen, was_there = WatchHint(WatchState.POLLING, STARTING), look(layout), False
-    noted = _notes(layout)
+    hint, seen, was_there = WatchHint(WatchState.POLLING, STARTING), team_marks(layout), False
+    noted = _note_marks(layout)
     events = _Events(layout)
     retry, pause = 0.0, _RETRY_FIRST
     try:
@@ -47,9 +47,9 @@ async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
                 retry, pause = time.monotonic() + pause, min(2 * pause, _RETRY_MOST)
             patience = POLL_SECONDS_LIVE if hint.state is WatchState.LIVE else _SETTLING
             names = await events.wait(patience if events.is_following else POLL_SECONDS)
-            now, before = look(layout), seen
+            now, before = team_marks(layout), seen
             seen = now
-            notes, noted_before = _notes(layout), noted
+            notes, noted_before = _note_marks(layout), noted
             noted = notes
             if now[0] != before[0]:  # watchfiles goes on following a folder that was moved away
                 await events.end(f"{layout.folder} was replaced")
@@ -139,19 +139,19 @@ class _Events:
             self._next, self.failure = None, failure
 
 
-def look(layout: Layout) -> _Look:
+def team_marks(layout: Layout) -> _TeamMarks:
     """Take in what folders, queue, settings, lock and `drop/` are now; compare for equality only."""
-    folder, drop = map(_file, (layout.folder, layout.drop))
+    folder, drop = map(_stat_facts, (layout.folder, layout.drop))
     folders = tuple([found and found[:2] for found in (folder, drop)])
-    return folders, *map(_file, (layout.queue, layout.config, layout.lock)), drop
+    return folders, *map(_stat_facts, (layout.queue, layout.config, layout.lock)), drop
 
 
-def _notes(layout: Layout) -> frozenset[tuple[str, int, int]]:
+def _note_marks(layout: Layout) -> frozenset[tuple[str, int, int]]:
     """Take in what sessions of clients say now: looked at now and then, since nobody waits for it."""
     return frozenset(mark for mark, _ in files_of_notes(str(layout.presence)))
 
 
-def _file(path: Path) -> tuple[int, ...] | None:
+def _stat_facts(path: Path) -> tuple[int, ...] | None:
     try:
         found = os.stat(path)
     except OSError:

@@ -11,7 +11,7 @@ import yaml
 from team_console.store.backends.yaml.audit_trail import AuditTrail
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.healing import replay
-from team_console.store.backends.yaml.integrity import past_problems
+from team_console.store.backends.yaml.integrity import history_losses
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import parse_released, read_text
 from team_console.store.backends.yaml.trail_follower import TrailFileFollower
@@ -71,7 +71,7 @@ def check_history(disk: Disk, root: Path) -> None:
         Broken: Naming what is told.
     """
     queue = root / _QUEUE
-    told = past_problems(disk, Layout.of(queue, root / "archive", root / "messenger-config.yaml"))
+    told = history_losses(disk, Layout.of(queue, root / "archive", root / "messenger-config.yaml"))
     if told:
         raise Broken(f"history is told to be lost: {told}")
 
