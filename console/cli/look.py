@@ -35,23 +35,23 @@ from team_console.store.views.history import (
     CSV_FIELDS,
     csv_row,
     history,
-    history_as,
     history_json,
     log_line,
+    map_history,
 )
 from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.store.views.search import (
     Query,
     Searchable,
-    finder,
-    message_found,
+    history_query,
     parse_query,
     refuse_unfinished,
-    request_found,
-    wanted,
+    searchable_message,
+    searchable_request,
+    searchable_with_requests,
 )
 from team_console.store.views.status import (
-    ARCHIVED,
+    MOST_ARCHIVED,
     State,
     StoreStatus,
     assess,
@@ -88,7 +88,7 @@ def do_requests(call: Call) -> None:
     """
     options = call.options
     snapshot = call.snapshot()
-    archived = 0 if options.only_open else ARCHIVED
+    archived = 0 if options.only_open else MOST_ARCHIVED
     view = view_of_team(call.team, snapshot, me=call.actor, archived=archived, counted=False)
     now = view.now
     rows = [
@@ -96,7 +96,7 @@ def do_requests(call: Call) -> None:
     ]
     if options.find is not None:
         query = _asked_for(call)
-        rows = [row for row in rows if query.fits(request_found(row, me=call.actor))]
+        rows = [row for row in rows if query.fits(searchable_request(row, me=call.actor))]
     causes = causes_of(rows)
     listed = {"requests": [request_json(row, now, causes[row.key]) for row in rows]}
     nothing = "no open requests" if options.only_open else "no requests"
@@ -346,7 +346,9 @@ def do_history(call: Call) -> None:
         if value == "":  # of a script whose variable is not set; everything is not what it asks for
             raise UsageError(f"--{name} is empty", f"Give a value, or leave --{name} out.")
     asked_for = _asked_for(call)
-    named = wanted(now=call.team.clock(), agent=call.agent, since=options.since, type=options.type, grep=options.grep)
+    named = history_query(
+        now=call.team.clock(), agent=call.agent, since=options.since, type=options.type, grep=options.grep
+    )
     query = Query((*named.terms, *asked_for.terms))
     snapshot = call.snapshot()
     is_empty, problems = _print_history(call, snapshot, query, form)
@@ -358,12 +360,12 @@ def do_history(call: Call) -> None:
 
 def _print_history(call: Call, snapshot: Snapshot, query: Query, form: str) -> tuple[bool, list[Problem]]:
     """Return whether there was nothing to print, and what could not be read."""
-    found: Callable[[Message], Searchable] = message_found
+    found: Callable[[Message], Searchable] = searchable_message
     if any(term.key == "is" for term in query.terms):  # only then it matters how requests stand
-        view = view_of_team(call.team, snapshot, me=call.actor, archived=ARCHIVED, counted=False)
-        found = finder(view.requests, call.actor)
+        view = view_of_team(call.team, snapshot, me=call.actor, archived=MOST_ARCHIVED, counted=False)
+        found = searchable_with_requests(view.requests, call.actor)
     if form == "log":
-        lines, problems = history_as(
+        lines, problems = map_history(
             call.team, snapshot.messages, query, lambda message: log_line(message, call.agent), found
         )
         if lines:
@@ -381,6 +383,6 @@ def _print_history(call: Call, snapshot: Snapshot, query: Query, form: str) -> t
 def _warn_of_unknown_names(call: Call, snapshot: Snapshot) -> None:
     """Warn when nothing was found because nobody has that name, or no kind of message is called that."""
     agent, kind = call.agent, call.options.type
-    ever = wanted(now=call.team.clock(), agent=agent)
+    ever = history_query(now=call.team.clock(), agent=agent)
     names = unknown_agent_warning(snapshot, agent, lambda: history(call.team, snapshot.messages, ever)[0])
     call.warn([*names, *unknown_kind_warning(snapshot.config, kind)])

@@ -26,7 +26,7 @@ from team_console.store.views.history import newest_archived
 from team_console.store.views.projection import view_of
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import RequestRow, View, as_json
-from team_console.store.views.status import ARCHIVED, request_json
+from team_console.store.views.status import MOST_ARCHIVED, request_json
 from team_console.widgets.document import HEADS, Document, Heading, fact, laid_out
 from team_console.widgets.message_documents import delivery_lines, message_document
 from team_console.widgets.request_documents import earlier_plans, remarks_on, request_document, sent_remarks
@@ -75,7 +75,7 @@ def _thread(call: Call, snapshot: Snapshot) -> tuple[Thread, View]:
     Raises:
         TeamError: `INVALID_FIELD` when nothing is known under it.
     """
-    word, known = call.options.id, newest_archived(call.team, limit=ARCHIVED)
+    word, known = call.options.id, newest_archived(call.team, limit=MOST_ARCHIVED)
     thread = gather_thread(call.team, snapshot, word, known)
     if thread is None:
         hint = "List ids with: team-console requests, team-console inbox AGENT, or team-console history."

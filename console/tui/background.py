@@ -21,7 +21,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import mapping_in
-from team_console.store.views.evidence import NOT_FOUND_OUT
+from team_console.store.views.evidence import EVIDENCE_NOT_KNOWN
 from team_console.store.views.rows import RequestState
 
 ResultT = TypeVar("ResultT")
@@ -142,7 +142,7 @@ class Background:
             found = await asyncio.to_thread(look)
         except Exception as error:
             self._screen.report(error)
-            found = evidence_to_show(request, NOT_FOUND_OUT)
+            found = evidence_to_show(request, EVIDENCE_NOT_KNOWN)
         finally:
             self._gathering.discard(request.key)
         known = evidence.pop(request.key, None)

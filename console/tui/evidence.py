@@ -18,8 +18,8 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import origin_of, path_of_input, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.evidence import (
+    EVIDENCE_NOT_KNOWN,
     MOST_NAMES,
-    NOT_FOUND_OUT,
     Evidence,
     FileFact,
     FileState,
@@ -222,11 +222,11 @@ _TEAM_FOLDER = "_bmad-output"
 
 
 def gather(team: Team, request: EvidenceRequest) -> Evidence:
-    """Return the evidence there is now; `NOT_FOUND_OUT` where the system refuses to tell."""
+    """Return the evidence there is now; `EVIDENCE_NOT_KNOWN` where the system refuses to tell."""
     try:
         return _gather(team, request)
     except OSError:
-        return NOT_FOUND_OUT
+        return EVIDENCE_NOT_KNOWN
 
 
 def _gather(team: Team, request: EvidenceRequest) -> Evidence:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from team_console.store.contract.team import AUDIT_LOST, KEPT_PRIVATE, Snapshot, Team
 from team_console.store.model.errors import Problem
 from team_console.store.service.signing import authority_problems
-from team_console.store.views.history import UNREADABLE, HistoryPage, newest_archived
+from team_console.store.views.history import UNREADABLE_ARCHIVE, HistoryPage, newest_archived
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
 
@@ -146,7 +146,7 @@ class StoreReader:
             problem for problem in self._new_history.problems if problem.code not in (AUDIT_LOST, KEPT_PRIVATE)
         )
         self._archives_complete, self.knows_archives = self._new_history.complete, True
-        self._wants_archives = any(problem.code == UNREADABLE for problem in self._archive_problems)
+        self._wants_archives = any(problem.code == UNREADABLE_ARCHIVE for problem in self._archive_problems)
 
     def ask_for_archives(self) -> None:
         """Ask for the archives again at the next reading: what was lost or harmed may be there again."""

@@ -16,7 +16,7 @@ from team_console.store.contract.team import Snapshot
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Status
 from team_console.store.model.safe import safe_line
-from team_console.store.views.needs import to_do
+from team_console.store.views.needs import count_to_do
 from team_console.store.views.rows import StoryState, View
 from team_console.store.views.status import Reason, State, holder_words
 from team_console.widgets import bars
@@ -229,7 +229,7 @@ def _count(mode: Mode, view: View) -> tuple[str, str]:
     """Return how much there is to do in a place, and how urgent that is; mail that others have not read is no work."""
     match mode:
         case Mode.NEEDS:
-            return _number(to_do(view.attention)), "warn"
+            return _number(count_to_do(view.attention)), "warn"
         case Mode.DELIVERIES:
             return _number(len(view.failed)), "bad"
         case Mode.SPRINT:

@@ -22,7 +22,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.names import USER
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.needs import to_do
+from team_console.store.views.needs import count_to_do
 from team_console.store.views.rows import View
 from team_console.store.views.status import assess, view_of_team
 from team_console.widgets.detail import Detail
@@ -261,7 +261,7 @@ def _team_row(location: str) -> TeamRow:
     agents = sum(row.name not in (lead, USER) for row in view.roster)
     words = f"{counted(agents, 'agent')} · {safe_line(lead, 64)} leads · {state}"
     name = name if given == TeamConfig().name else safe_line(given, 60)
-    return TeamRow(location, name, to_do(view.attention), words)
+    return TeamRow(location, name, count_to_do(view.attention), words)
 
 
 def _team_lines(row: TeamRow, drawing: Drawing) -> tuple[Line, ...]:

@@ -50,7 +50,7 @@ def agent_page(view: View, name: str) -> AgentPage | None:
     asked = {item.question.message_id for item in with_reader}
     said = [item for item in view.snapshot.messages if item.sender == name and item.message_id not in asked]
     own = newest_first((item for item in about if item.asker == name), lambda item: when_created(item.question))
-    told = (why for item in own if (why := why_in(item.question.payload)) is not None)
+    extracts = (why for item in own if (why := why_in(item.question.payload)) is not None)
     ended = Counter(item.state for item in own if not item.is_open)
     return AgentPage(
         row=row,
@@ -60,5 +60,5 @@ def agent_page(view: View, name: str) -> AgentPage | None:
         said=newest_first(said, when_created),
         verdicts=tuple((state, ended[state]) for state in RequestState if ended[state]),
         blocked=blocked_times(own, view.now).agents.get(name),
-        ran=next((why.calls for why in told if why.calls), ()),
+        ran=next((why.calls for why in extracts if why.calls), ()),
     )

@@ -31,9 +31,10 @@ from team_console.store.protocol.titles import message_title
 from team_console.store.views.rows import RequestRow
 
 MOST_BEFORE = 5
+"""Earlier decisions on the same thing that are shown."""
 _PLAIN = r"[A-Za-z0-9_@%+=:,./-]"
-_PART = rf"(?:{_PLAIN}++|\"{_PLAIN}++(?: {_PLAIN}++)*+\"|'{_PLAIN}++(?: {_PLAIN}++)*+')++"
-_SIMPLE = re.compile(rf"{_PART}(?: {_PART})*+")
+_WORD = rf"(?:{_PLAIN}++|\"{_PLAIN}++(?: {_PLAIN}++)*+\"|'{_PLAIN}++(?: {_PLAIN}++)*+')++"
+_SIMPLE = re.compile(rf"{_WORD}(?: {_WORD})*+")
 """One command that every shell reads as the words it is written in: no variable, pattern, operator, escape or newline,
 and between quotes nothing that would be more than words without them."""
 _ASSIGNMENT = re.compile(r"\w+=.*")
@@ -59,14 +60,14 @@ def causes_of(rows: Iterable[RequestRow]) -> dict[str, str]:
 @per_message
 def _shapes_of(question: Message) -> tuple[str, ...]:
     """Return what a request may share with others: all of it, and of a simple command all but one word."""
-    equal = _named(message_title(question), [_thing_asked(question), _around_of(question)])
+    equal = _with_digest(message_title(question), [_what_is_asked(question), _circumstances_of(question)])
     if parse_message(question).opens is not RequestKind.PERMISSION:
         return (equal,)
     asked = permission_of(question.payload)
     words = simple_words(asked.input.get("command"))
     rest = {key: value for key, value in acting_input(asked.tool, asked.input).items() if key != "command"}
-    around = [asked.tool, rest, origin_of(question.payload).directory, _around_of(question)]
-    shapes = (_named(f"{asked.tool}: {shape}", [shape, *around]) for shape in _with_a_hole(words))
+    around = [asked.tool, rest, origin_of(question.payload).directory, _circumstances_of(question)]
+    shapes = (_with_digest(f"{asked.tool}: {shape}", [shape, *around]) for shape in _commands_with_a_hole(words))
     return (equal, *shapes)
 
 
@@ -99,7 +100,7 @@ def spans_that_differ(questions: Sequence[Message]) -> list[tuple[int, int]]:
     return [(start, start + len(words[place])) for start, words in zip(starts, commands, strict=True)]
 
 
-def _with_a_hole(words: tuple[str, ...]) -> Iterator[str]:
+def _commands_with_a_hole(words: tuple[str, ...]) -> Iterator[str]:
     """Yield the command once for each word that may differ: none that names the program, and of an option its value."""
     program = next((place for place, word in enumerate(words) if not _ASSIGNMENT.fullmatch(word)), len(words))
     for place, word in enumerate(words[program + 1 :], start=program + 1):
@@ -108,7 +109,7 @@ def _with_a_hole(words: tuple[str, ...]) -> Iterator[str]:
         yield " ".join((*words[:place], hole, *words[place + 1 :]))
 
 
-def _named(words: str, equal: list[Any]) -> str:
+def _with_digest(words: str, equal: list[Any]) -> str:
     """Return the words with a digest of all that is equal."""
     return f"{safe_line(words, 200)} #{_digest(equal)[:12]}"
 
@@ -118,7 +119,7 @@ def _digest(value: Any) -> str:
 
 
 @per_message
-def _thing_asked(question: Message) -> str:
+def _what_is_asked(question: Message) -> str:
     """Return what tells the thing that is asked from every other: of a permission tool, whole input and folder."""
     kind, payload = parse_message(question).opens, question.payload
     if kind is RequestKind.PERMISSION:
@@ -128,7 +129,7 @@ def _thing_asked(question: Message) -> str:
     return _digest([kind, without(payload, _NOT_ASKED)])
 
 
-def _around_of(question: Message) -> list[Any]:
+def _circumstances_of(question: Message) -> list[Any]:
     """Return what is no part of an input and still makes another decision: the file as it is now, and a denial."""
     payload = question.payload
     return [{key: payload[key] for key in _FILE_BEFORE if key in payload}, bool(denial_of(payload))]
@@ -161,7 +162,7 @@ def decided_before(row: RequestRow, rows: Iterable[RequestRow]) -> list[RequestR
     Args:
         rows: Every request that is known, those decided newest first.
     """
-    thing = _thing_asked(row.question)
+    thing = _what_is_asked(row.question)
     found = (
         other
         for other in rows
@@ -169,6 +170,6 @@ def decided_before(row: RequestRow, rows: Iterable[RequestRow]) -> list[RequestR
         and other.key != row.key
         and other.kind is row.kind
         and (row.asked_at is None or other.answered_at is None or other.answered_at <= row.asked_at)
-        and _thing_asked(other.question) == thing
+        and _what_is_asked(other.question) == thing
     )
     return [other for _, other in zip(range(MOST_BEFORE), found, strict=False)]

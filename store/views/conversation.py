@@ -16,11 +16,11 @@ from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
 from team_console.store.protocol.parsing import Order, mapping_in, parse_message, text_in, when_created
-from team_console.store.views.facts import halves_of, status_for
+from team_console.store.views.facts import status_for, unquoted_partners
 from team_console.store.views.history import HistoryPage
 from team_console.store.views.rows import RequestRow
 
-_TRIED = frozenset({"attempts", "retry_count"})
+_TRY_KEYS = frozenset({"attempts", "retry_count"})
 """Keys of a record that the router tried to deliver; what was only pulled has none."""
 
 
@@ -148,12 +148,12 @@ def gather_thread(
         looked_up |= unknown
         by_id.add(team.archived(*sorted(unknown)))
     named = [message for message in by_id.naming(word) if message.message_id == word]
-    message = _asked_for(word, named, by_id.naming(word), snapshot.recorded)
+    message = _find_meant(word, named, by_id.naming(word), snapshot.recorded)
     if message is None:
         return None
     # An answer that quotes nothing is found by who spoke to whom.
     everything = {other.message_id: other for other in (*known.messages, *snapshot.messages)}
-    halves = {half.message_id: half for half in halves_of(message, everything.values())}
+    halves = {half.message_id: half for half in unquoted_partners(message, everything.values())}
     messages = {**halves, **messages, message.message_id: message}
     copies = [copy for shared in broadcasts for copy in by_id.naming(shared) if copy.broadcast_id == shared]
     gathered = {other.message_id for other in (*messages.values(), *copies)}
@@ -168,7 +168,7 @@ def gather_thread(
     )
 
 
-def _asked_for(
+def _find_meant(
     word: str, named: Sequence[Message], near: Iterable[Message], recorded: RecordedFacts | None
 ) -> Message | None:
     """Return the message that is meant by `word`: first the one that an answer to this request would decide."""
@@ -228,7 +228,7 @@ def _delivery(message: Message, name: str) -> Delivery:
         recipient=name,
         status=status,
         at=str(at or ""),
-        tries=attempts_of(message) if _TRIED.intersection(message.record) else 0,
+        tries=attempts_of(message) if _TRY_KEYS.intersection(message.record) else 0,
         most_tries=max_attempts(message),
         next_try=upcoming.isoformat() if upcoming is not None and status == Status.RETRY else "",
         error=str(message.envelope("error_message") or "") if status == message.status else "",
@@ -277,7 +277,7 @@ def turns_of(thread: Thread, rows: Sequence[RequestRow]) -> Iterator[Turn]:
         return when_created(message), places[message.broadcast_id or message.message_id]
 
     ordered = sorted(every.values(), key=order)
-    for copies in gathered_copies(ordered):
+    for copies in group_copies(ordered):
         message, read = copies[0], parse_message(copies[0])
         chain = versions_of(rows, read.request_id) if read.opens is not None and read.request_id is not None else []
         place = next((number for number, row in enumerate(chain, start=1) if row.request_id == read.request_id), 0)
@@ -298,16 +298,16 @@ _WORST_FIRST: tuple[str, ...] = (
     *(Status.CLAIMED, Status.DELIVERED, Status.RECALLED, Status.READ),
 )
 """Of several states the one that is told of all: what went wrong, then what is least on its way."""
-_OF_ONE = ("delivered_at", "read_at", "recalled_at", "ended_at", "claimed_by", "claimed_at", "error_message")
+_KEYS_OF_ONE_COPY = ("delivered_at", "read_at", "recalled_at", "ended_at", "claimed_by", "claimed_at", "error_message")
 
 
-def gathered_copies(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
+def group_copies(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
     """Yield the messages in their order; neighbours that are copies of one broadcast come together, the others
     alone.
 
     Copies say the same, word for word: whoever uses the id of a broadcast for other words hides nothing behind it.
     """
-    for mark, some in groupby(messages, _mark):
+    for mark, some in groupby(messages, _broadcast_key):
         if mark is None:
             yield from ((message,) for message in some)
             continue
@@ -321,7 +321,7 @@ def gathered_copies(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]
         yield from (tuple(copies.values()) for copies in same.values())
 
 
-def as_one(copies: Sequence[Message]) -> Message:
+def merge_copies(copies: Sequence[Message]) -> Message:
     """Return one message to all who got a copy, under the smallest of the ids; its state is the worst of theirs."""
     if len(copies) == 1:
         return copies[0]
@@ -329,7 +329,7 @@ def as_one(copies: Sequence[Message]) -> Message:
     # Another writer's word stands before all: nobody knows what it means.
     worst = min(copies, key=lambda copy: _WORST_FIRST.index(copy.status) if copy.status in _WORST_FIRST else -1)
     readers = {copy.recipients[0]: copy.envelope("read_at") for copy in copies if copy.status == Status.READ}
-    gone: dict[str, Any] = dict.fromkeys(("to", "recipient", "to_agent", *_OF_ONE))
+    gone: dict[str, Any] = dict.fromkeys(("to", "recipient", "to_agent", *_KEYS_OF_ONE_COPY))
     now = {
         "to_agents": [copy.recipients[0] for copy in copies],
         "status": worst.status,
@@ -339,7 +339,7 @@ def as_one(copies: Sequence[Message]) -> Message:
     return first.with_changes(**gone | now)
 
 
-def _mark(message: Message) -> tuple[str, ...] | None:
+def _broadcast_key(message: Message) -> tuple[str, ...] | None:
     """Return what copies of one broadcast have in common; None for any other message."""
     shared = message.broadcast_id
     if shared is None or message.is_group:

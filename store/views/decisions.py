@@ -221,9 +221,9 @@ class DecisionLedger(Struct, frozen=True):
 
 # Ledger of decisions: a pure function of messages, live and archived, and of the lines of the audit trail.
 
-_VERDICTS = {"approve": "approved", "reject": "rejected", "answer": "answered"}
+_DECIDING_ACTIONS = {"approve": "approved", "reject": "rejected", "answer": "answered"}
 """Actions of the audit trail that decide."""
-_OF_SOURCES = LOST | {KEPT_PRIVATE}
+_SOURCE_CODES = LOST | {KEPT_PRIVATE}
 
 
 def decision_ledger(
@@ -239,7 +239,7 @@ def decision_ledger(
         audit: Lines of the audit trail, newest first.
         now: When it is judged which requests timed out; by default when the snapshot was taken.
     """
-    told = (problem for problem in snapshot.problems if problem.code in _OF_SOURCES)
+    told = (problem for problem in snapshot.problems if problem.code in _SOURCE_CODES)
     problems = tuple(dict.fromkeys((*told, *past.problems, *_unread_sources(snapshot, past))))
     live = snapshot.messages if snapshot.is_known else ()
     messages = sorted(by_id((*past.messages, *live)).values(), key=when_created, reverse=True)
@@ -293,7 +293,7 @@ class _Trail:
         if self.broken_at is not None and self.broken_at == oldest > 1:
             self.broken_at = 0
         for line in audit:
-            for message_id in texts_in(line.facts, "ids") if line.action in _VERDICTS else ():
+            for message_id in texts_in(line.facts, "ids") if line.action in _DECIDING_ACTIONS else ():
                 self.by_message[message_id] = line
 
     def proof(self, message_id: str) -> tuple[Proof, int | None, str]:
@@ -348,7 +348,7 @@ class _Trail:
             key=f"line:{line.seq}:{request_id}",
             request_id=request_id,
             kind=text_in(facts, "kind"),
-            verdict=_VERDICTS[line.action],
+            verdict=_DECIDING_ACTIONS[line.action],
             by=line.actor,
             proof=proof if line.intact or proof is Proof.UNVERIFIED else Proof.NOT_KNOWN,
             asked_by=text_in(facts, "asker"),
@@ -395,7 +395,7 @@ def _decision_of(row: RequestRow, config: TeamConfig, trail: _Trail) -> DecidedR
     )
 
 
-_UNSHOWN: Mapping[str, str] = {
+_UNPROVED_BY_FACE: Mapping[str, str] = {
     Face.CONSOLE: "",
     Face.TITLE: "only its title was shown among others; whether its text was read cannot be proved",
     Face.PRINTED: "it was printed without evidence; whether whoever decided read it cannot be proved",
@@ -414,10 +414,10 @@ def _unshown_words(shown: Fields) -> str:
     by = shown[SHOWN_BY]
     if not by and shown[SHOWN]:
         return ""
-    lines = None if by in _UNSHOWN else _SHOWN_LINES.fullmatch(by)
+    lines = None if by in _UNPROVED_BY_FACE else _SHOWN_LINES.fullmatch(by)
     if lines is not None:
         return "" if lines["all"] else f"of it only this stood on the screen: {lines['said']}"
-    return _UNSHOWN.get(by, "what was shown to whoever decided is not known")
+    return _UNPROVED_BY_FACE.get(by, "what was shown to whoever decided is not known")
 
 
 def _gaps(row: RequestRow, digest: str, shown: Fields) -> Iterator[str]:
@@ -439,7 +439,7 @@ def _gaps(row: RequestRow, digest: str, shown: Fields) -> Iterator[str]:
 # Reads what the ledger of decisions is made from: archives, audit trail, and the queue where there is one.
 
 ALL_MESSAGES = 10_000_000
-AUDITED = 100_000
+MOST_AUDIT_LINES = 100_000
 """Lines of the audit trail, newest first, that decisions without a message are looked for in."""
 
 
@@ -448,7 +448,7 @@ def ledger_of_team(
     snapshot: Snapshot,
     *,
     archived: int = ALL_MESSAGES,
-    audited: int = AUDITED,
+    audited: int = MOST_AUDIT_LINES,
     now: datetime | None = None,
 ) -> DecisionLedger:
     """Return the ledger of a team.
@@ -489,7 +489,7 @@ DECISION_FIELDS = (
     "shown_by",
 )
 """Columns of `decision_row`, and keys of `decision_json`."""
-_MARKED = frozenset("\\`*_{}[]()#+-.!|<>~")
+_MARKDOWN_SIGNS = frozenset("\\`*_{}[]()#+-.!|<>~")
 
 
 def ledger_json(ledger: DecisionLedger) -> dict[str, Any]:
@@ -559,4 +559,4 @@ def _time_words(moment: Any) -> str:
 
 def _escaped(text: str) -> str:
     """Return text without any meaning in Markdown: what an agent wrote makes no heading, link or picture."""
-    return "".join(f"\\{character}" if character in _MARKED else character for character in safe_line(text))
+    return "".join(f"\\{character}" if character in _MARKDOWN_SIGNS else character for character in safe_line(text))

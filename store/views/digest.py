@@ -19,14 +19,14 @@ from team_console.store.protocol.state_reports import report_of
 from team_console.store.protocol.titles import message_title
 from team_console.store.views.blocked import BlockedTimes, blocked_times
 from team_console.store.views.history import history
-from team_console.store.views.needs import to_do
+from team_console.store.views.needs import count_to_do
 from team_console.store.views.rows import RequestRow, RequestState, StoryState, View, as_json
 from team_console.store.views.search import Query, Term
 from team_console.store.views.sprint import report_state
 
-_IN_THE_SESSION = "answered in the session"
+_ANSWERED_IN_SESSION = "answered in the session"
 """How the hooks of a client begin the reason of a request that its own dialog answered."""
-UNKNOWN = (
+NOT_ON_RECORD = (
     "which files changed: messages do not say it",
     "what agents did without a message: only what was written is known",
 )
@@ -98,15 +98,15 @@ def digest_since(view: View, messages: Iterable[Message], since: datetime, *, pr
         problems: What could not be read, as sentences.
     """
     all_known = chain(
-        chain.from_iterable(_of_request(view, row) for row in view.requests),
-        chain.from_iterable(_of_message(view, message) for message in messages),
-        _undelivered(view),
+        chain.from_iterable(_happenings_of_request(view, row) for row in view.requests),
+        chain.from_iterable(_happenings_of_message(view, message) for message in messages),
+        _failed_deliveries(view),
     )
     found = [item for item in all_known if item.at is not None and item.at > since]
     order = tuple(DigestGroup)
     found.sort(key=lambda item: (order.index(item.group), item.at or EARLIEST))
     blocked = blocked_times(view.requests, view.now, since=since)
-    return Digest(since, view.now, tuple(found), to_do(view.attention), (*problems, *UNKNOWN), blocked)
+    return Digest(since, view.now, tuple(found), count_to_do(view.attention), (*problems, *NOT_ON_RECORD), blocked)
 
 
 def digest_of_team(team: Team, view: View, since: datetime) -> Digest:
@@ -115,7 +115,7 @@ def digest_of_team(team: Team, view: View, since: datetime) -> Digest:
     return digest_since(view, messages, since, problems=[problem.sentence for problem in problems])
 
 
-def _of_request(view: View, row: RequestRow) -> Iterator[Happening]:
+def _happenings_of_request(view: View, row: RequestRow) -> Iterator[Happening]:
     """Its question, its verdict, its end without one."""
     is_stop, what, ref = row.kind is RequestKind.SHUTDOWN, f"{row.kind}: {row.title}", row.request_id
     if reason := denial_of(row.question.payload) if row.answered_at is None else "":
@@ -139,13 +139,13 @@ def _of_request(view: View, row: RequestRow) -> Iterator[Happening]:
             DigestGroup.DECIDED, row.answered_at, row.asker, f"{row.state} {what}", row.answered_by or "", ref
         )
     elif row.state is RequestState.WITHDRAWN:
-        elsewhere = row.reason.startswith(_IN_THE_SESSION)
+        elsewhere = row.reason.startswith(_ANSWERED_IN_SESSION)
         why = f"{what} ({row.reason})" if row.reason and not elsewhere else what
         group = DigestGroup.ELSEWHERE if elsewhere else DigestGroup.WITHDRAWN
         yield Happening(group, row.withdrawn_at, row.asker, why, ref=ref)
 
 
-def _of_message(view: View, message: Message) -> Iterator[Happening]:
+def _happenings_of_message(view: View, message: Message) -> Iterator[Happening]:
     """A story or batch that ended, or words to the reader; requests and their answers are told as such."""
     read, group = parse_message(message), None
     if read.name == COMPLETE:
@@ -163,7 +163,7 @@ def _of_message(view: View, message: Message) -> Iterator[Happening]:
         yield Happening(group, message.created_at, message.sender, message_title(message), ref=message.message_id)
 
 
-def _undelivered(view: View) -> Iterator[Happening]:
+def _failed_deliveries(view: View) -> Iterator[Happening]:
     for row in view.failed:
         at = row.message.moment("ended_at") or row.message.created_at
         what = f"not delivered: {message_title(row.message)}" + (f" ({row.error})" if row.error else "")
@@ -175,7 +175,7 @@ def digest_json(found: Digest) -> dict[str, Any]:
     return {**as_json(found, "what", "who", "ref"), "count": len(found.happened)}
 
 
-_HEADS = {
+_GROUP_WORDS = {
     DigestGroup.ASKED: "new request",
     DigestGroup.DECIDED: "decision",
     DigestGroup.WITHDRAWN: "withdrawn",
@@ -187,12 +187,12 @@ _HEADS = {
     DigestGroup.STOPPED: "agreed to stop",
     DigestGroup.WRITTEN: "message",
 }
-_COUNTED = frozenset({DigestGroup.ASKED, DigestGroup.DECIDED, DigestGroup.WRITTEN})
+_WITH_PLURAL = frozenset({DigestGroup.ASKED, DigestGroup.DECIDED, DigestGroup.WRITTEN})
 
 
 def group_head(group: DigestGroup, number: int) -> str:
     """Return the words before the things of a group, such as `2 new requests` or `1 withdrawn`."""
-    return counted(number, _HEADS[group]) if group in _COUNTED else f"{number:,} {_HEADS[group]}"
+    return counted(number, _GROUP_WORDS[group]) if group in _WITH_PLURAL else f"{number:,} {_GROUP_WORDS[group]}"
 
 
 def happening_line(item: Happening) -> str:

@@ -163,7 +163,7 @@ class Evidence(Struct, frozen=True):
                 yield f"{section.heading}: {piece.line}"
 
 
-NOT_FOUND_OUT = Evidence(
+EVIDENCE_NOT_KNOWN = Evidence(
     (Section("evidence", (EvidencePart(Mark.NOT_KNOWN, "it could not be looked for", "this console"),)),)
 )
 """Stands for evidence whose search failed."""
@@ -171,9 +171,9 @@ NOT_FOUND_OUT = Evidence(
 
 # Checks that a report claims, held against what the agent really ran: which ran, and which did not.
 
-_LOOKED_AT = 20_000
+_MOST_CLAIM_CHARACTERS = 20_000
 """Characters of a report in which claims are looked for."""
-_GOOD = r"(?:pass|succe|green|clean|\bok\b|fine|no (?:errors|issues|warnings|failures))"
+_SUCCESS_WORDS = r"(?:pass|succe|green|clean|\bok\b|fine|no (?:errors|issues|warnings|failures))"
 _MOST_QUOTED = 10
 
 
@@ -197,21 +197,25 @@ CHECKS = {
     ),
 }
 """Kind of check -> how a report names it, and the commands that are one."""
-_COMMAND = re.compile(r"`((?:[\w./-]+)(?: [^`\n]{1,200})?)`")
-_RUNNING = re.compile(r"\b(?:ran|run|running|executed|checked with|verified with|using)\b[^.\n`]{0,40}$", re.IGNORECASE)
+_QUOTED_COMMAND = re.compile(r"`((?:[\w./-]+)(?: [^`\n]{1,200})?)`")
+_SAYS_IT_RAN = re.compile(
+    r"\b(?:ran|run|running|executed|checked with|verified with|using)\b[^.\n`]{0,40}$", re.IGNORECASE
+)
 
 
 @lru_cache(maxsize=64)
 def claimed_checks(text: str) -> tuple[str, ...]:
     """Return the checks that a report claims: kinds of checks, and commands it says were run."""
-    shown = text[:_LOOKED_AT]
+    shown = text[:_MOST_CLAIM_CHARACTERS]
     kinds = [name for name, (subject, _) in CHECKS.items() if re.search(_claim(subject), shown, re.IGNORECASE)]
-    quoted = [match[1] for match in _COMMAND.finditer(shown) if _RUNNING.search(shown[: match.start()][-60:])]
+    quoted = [
+        match[1] for match in _QUOTED_COMMAND.finditer(shown) if _SAYS_IT_RAN.search(shown[: match.start()][-60:])
+    ]
     return (*kinds, *list(dict.fromkeys(quoted))[:_MOST_QUOTED])
 
 
 def _claim(subject: str) -> str:
-    said = rf"(?:{subject})[^.\n]{{0,60}}{_GOOD}|{_GOOD}\w{{0,12}}[^.\n]{{0,20}}(?:{subject})"
+    said = rf"(?:{subject})[^.\n]{{0,60}}{_SUCCESS_WORDS}|{_SUCCESS_WORDS}\w{{0,12}}[^.\n]{{0,20}}(?:{subject})"
     return rf"{said}|\bran (?:the |all )?(?:{subject})"
 
 
@@ -235,30 +239,30 @@ def run_mark(run: Run) -> Mark:
 
 MOST_NAMES = 40
 """Names of one text that are looked at."""
-_NAMING_LOOKED_AT = 100_000
+_MOST_NAME_CHARACTERS = 100_000
 """Characters of a text in which names are looked for."""
-_LONGEST = 300
-_QUOTED = re.compile(r"`([^`\n]{1,300})`")
-_BARE = re.compile(r"(?<![\w`/.~@:-])((?:\.{1,2}/|/|~/)?[\w@.+-]+(?:/[\w@.+-]+)*/?)(?![\w/])")
-_FILE = (
+_LONGEST_PATH = 300
+_QUOTED_WORD = re.compile(r"`([^`\n]{1,300})`")
+_BARE_PATH = re.compile(r"(?<![\w`/.~@:-])((?:\.{1,2}/|/|~/)?[\w@.+-]+(?:/[\w@.+-]+)*/?)(?![\w/])")
+_FILE_NAME = (
     r"[\w+-][\w.+-]*\.(?:c|cc|cpp|cs|css|csv|cfg|conf|exs?|go|gradle|h|hpp|html?|ini|ipynb|java|jl|js|json|jsx|kt|lock"
     r"|m|md|mjs|php|pl|proto|ps1|pyi?|r|rb|rs|rst|s[ac]ss|scala|sh|sql|svelte|swift|tcss|tf|toml|tsx?|txt|vue|xml|ya?ml"
     r"|zig)"
 )
 """A name with an ending by which a word without a slash is taken for a file."""
-_PLAIN = frozenset({"Makefile", "Dockerfile", "LICENSE", "README", "Cargo.toml", ".gitignore", ".env"})
+_KNOWN_FILE_NAMES = frozenset({"Makefile", "Dockerfile", "LICENSE", "README", "Cargo.toml", ".gitignore", ".env"})
 
 
 @lru_cache(maxsize=16)
 def named_files(text: str) -> tuple[str, ...]:
     """Return the paths that a text names, in its order, each once, at most `MOST_NAMES`."""
-    shown = text[:_NAMING_LOOKED_AT]
+    shown = text[:_MOST_NAME_CHARACTERS]
     found: dict[int, str] = {}
-    for match in _QUOTED.finditer(shown):
+    for match in _QUOTED_WORD.finditer(shown):
         word = match[1].strip().removeprefix("./")
         if " " not in word and _is_path(word, quoted=True):
             found[match.start()] = word
-    for match in _BARE.finditer(shown):
+    for match in _BARE_PATH.finditer(shown):
         word = match[1].rstrip(".,;:").removeprefix("./")
         if _is_path(word, quoted=False):
             found.setdefault(match.start(), word)
@@ -267,7 +271,7 @@ def named_files(text: str) -> tuple[str, ...]:
 
 def named_stories(text: str, known: Iterable[str]) -> tuple[str, ...]:
     """Return the `known` story keys that occur in the text as words, in their order."""
-    shown = text[:_NAMING_LOOKED_AT]
+    shown = text[:_MOST_NAME_CHARACTERS]
     keys = tuple(key for key in dict.fromkeys(known) if key in shown)
     words = frozenset(re.findall(r"[\w.-]*\w", shown) if keys else ())
     return tuple(key for key in keys if key in words)[:MOST_NAMES]
@@ -276,15 +280,17 @@ def named_stories(text: str, known: Iterable[str]) -> tuple[str, ...]:
 def other_stories(text: str, known: Iterable[str]) -> Iterator[str]:
     """Yield the stories that a text names with the word before them, and nobody knows."""
     held = frozenset(known)
-    names = (match[1] for match in re.finditer(r"\b[Ss]tory[ :-]{1,2}`?(\d+[-.]\d+[\w-]*)", text[:_NAMING_LOOKED_AT]))
+    names = (
+        match[1] for match in re.finditer(r"\b[Ss]tory[ :-]{1,2}`?(\d+[-.]\d+[\w-]*)", text[:_MOST_NAME_CHARACTERS])
+    )
     yield from [name for name in dict.fromkeys(names) if name not in held][:MOST_NAMES]
 
 
 def _is_path(word: str, *, quoted: bool) -> bool:
-    if not word or len(word) > _LONGEST or "://" in word or not word.isprintable():
+    if not word or len(word) > _LONGEST_PATH or "://" in word or not word.isprintable():
         return False
     last = word.rstrip("/").rpartition("/")[2]
-    is_known = last in _PLAIN or re.fullmatch(_FILE, last, re.IGNORECASE) is not None
+    is_known = last in _KNOWN_FILE_NAMES or re.fullmatch(_FILE_NAME, last, re.IGNORECASE) is not None
     # A quoted word with a slash is a folder rather than a choice, a flag or a command.
     is_folder = quoted and "/" in word and word[0] not in "-$<|&" and re.fullmatch(r"[\w@.+~/-]+", word) is not None
     return is_known or is_folder
@@ -294,7 +300,7 @@ def _is_path(word: str, *, quoted: bool) -> bool:
 
 MOST_RUNS = 15
 """Runs of an agent that are shown, the last ones."""
-_BYTES = ((1 << 20, "MB"), (1 << 10, "kB"))
+_SIZE_UNITS = ((1 << 20, "MB"), (1 << 10, "kB"))
 HOOKS = "its client's hooks, on this machine"
 
 
@@ -373,7 +379,7 @@ def _file_parts(looked: LocalEvidence, since: float | None) -> Iterator[Evidence
         yield EvidencePart(Mark.NOT_KNOWN, f"further names: only the first {MOST_NAMES} were looked for", source)
 
 
-_NO_FILE = {
+_WHY_NO_FILE = {
     FileState.LINK: "a link, which is not followed",
     FileState.SPECIAL: "no file but a pipe, a device or a socket",
     FileState.OUTSIDE: "outside of the project folder, not looked at",
@@ -388,7 +394,9 @@ def _file_part(fact: FileFact, since: float | None, source: str) -> EvidencePart
         return EvidencePart(Mark.THERE, f"{fact.name}, a folder", source)
     if fact.state is FileState.MISSING:
         return EvidencePart(Mark.MISSING, fact.name, source)
-    return EvidencePart(Mark.NOT_KNOWN, f"{fact.name}: {_NO_FILE.get(fact.state, 'it could not be looked at')}", source)
+    return EvidencePart(
+        Mark.NOT_KNOWN, f"{fact.name}: {_WHY_NO_FILE.get(fact.state, 'it could not be looked at')}", source
+    )
 
 
 def _story_parts(text: str, batches: Sequence[Batch], since: float | None) -> Iterator[EvidencePart]:
@@ -418,7 +426,7 @@ def _run_parts(looked: LocalEvidence, rejected: RequestRow | None, until: float 
 
 
 def _size_words(number: int) -> str:
-    for least, unit in _BYTES:
+    for least, unit in _SIZE_UNITS:
         if number >= least:
             return f"{number / least:,.1f} {unit}"
     return counted(number, "byte")

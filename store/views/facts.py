@@ -33,8 +33,8 @@ from team_console.store.protocol.team_rules import expected_on_roster, roster_ga
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import DeliveryRow, DeliveryState, Lifecycle, Sprint
 
-_LISTED = ("failed", "expired", "retry", "pending", "claimed", "delivered", "recalled")
-_STATES = {status: DeliveryState(status) for status in _LISTED}
+_DELIVERY_STATUSES = ("failed", "expired", "retry", "pending", "claimed", "delivered", "recalled")
+_STATES = {status: DeliveryState(status) for status in _DELIVERY_STATUSES}
 """Status -> row, in the order of the list; what has been read is no delivery any more."""
 
 
@@ -45,7 +45,7 @@ def deliveries(live: Iterable[PlacedMessage], now: datetime) -> tuple[DeliveryRo
         message = entry.message
         for name in message.recipients if message.status in _STATES else ():
             if (status := status_for(message, name)) in rows:
-                rows[status].append(_row(entry, name, status, now))
+                rows[status].append(_delivery_row(entry, name, status, now))
     return tuple([row for listed in rows.values() for row in listed])
 
 
@@ -59,7 +59,7 @@ def status_for(message: Message, name: str) -> str:
     return str(Status.DELIVERED) if name in message.delivered_to else message.status
 
 
-def _row(entry: PlacedMessage, recipient: str, status: str, now: datetime) -> DeliveryRow:
+def _delivery_row(entry: PlacedMessage, recipient: str, status: str, now: datetime) -> DeliveryRow:
     message = entry.message
     key = message.message_id if not message.is_group else f"{message.message_id}/{recipient}"
     state = _STATES[status]
@@ -161,24 +161,24 @@ def unanswered(live: Iterable[PlacedMessage]) -> dict[str, tuple[Message, ...]]:
         live: The queue, in order.
     """
     owed: dict[str, dict[str, list[Message]]] = {}
-    for entry, answer in _talk(live):
+    for entry, answer in _questions_and_answers(live):
         message, reader = entry.message, entry.message.recipients[0]
         if answer is None and message.is_read_by(reader):
             owed.setdefault(reader, {}).setdefault(message.sender, []).append(message)
     return {name: tuple(chain.from_iterable(by[each] for each in sorted(by))) for name, by in sorted(owed.items())}
 
 
-def halves_of(message: Message, among: Iterable[Message]) -> list[Message]:
+def unquoted_partners(message: Message, among: Iterable[Message]) -> list[Message]:
     """Find what a message answers without quoting it, and what answers it so."""
     found: list[Message] = []
-    for asked, answer in _talk(sorted(PlacedMessage.each(among), key=lambda entry: entry.order)):
-        if answer is not None and not _quotes(answer.message):
+    for asked, answer in _questions_and_answers(sorted(PlacedMessage.each(among), key=lambda entry: entry.order)):
+        if answer is not None and not _quotes_an_id(answer.message):
             found += [answer.message] if asked.message == message else []
             found += [asked.message] if answer.message == message else []
     return found
 
 
-def _talk(entries: Iterable[PlacedMessage]) -> Iterator[tuple[PlacedMessage, PlacedMessage | None]]:
+def _questions_and_answers(entries: Iterable[PlacedMessage]) -> Iterator[tuple[PlacedMessage, PlacedMessage | None]]:
     """Each message that asks something, with its answer; a message to somebody who waits for one asks nothing.
 
     Args:
@@ -192,22 +192,22 @@ def _talk(entries: Iterable[PlacedMessage]) -> Iterator[tuple[PlacedMessage, Pla
                 continue
             if answered := waiting.pop((name, sender), None):
                 yield from ((asked, entry) for asked in answered)
-            elif _asks(entry):
+            elif _asks_for_answer(entry):
                 waiting.setdefault((sender, name), []).append(entry)
     yield from ((asked, None) for left in waiting.values() for asked in left)
 
 
-def _asks(entry: PlacedMessage) -> bool:
+def _asks_for_answer(entry: PlacedMessage) -> bool:
     """Return whether it is written to one agent for it to act on, and replies to nothing."""
     message = entry.message
     if message.type not in _ASKING or len(message.recipients) != 1 or message.recipients[0] == ALL:
         return False
     if entry.read.name != message.type:
         return False
-    return not _quotes(message)
+    return not _quotes_an_id(message)
 
 
-def _quotes(message: Message) -> bool:
+def _quotes_an_id(message: Message) -> bool:
     return message.payload.get("in_reply_to") is not None or message.payload.get("request_id") is not None
 
 
@@ -271,7 +271,7 @@ def _orders(entries: Mapping[str, PlacedMessage]) -> dict[str, Order]:
 # Where the latest roster and what is known of creations, destructions and settings do not agree.
 
 
-def drift(config: TeamConfig, team: Membership, facts: Iterable[PlacedMessage]) -> Iterator[Problem]:
+def roster_drift(config: TeamConfig, team: Membership, facts: Iterable[PlacedMessage]) -> Iterator[Problem]:
     """`ROSTER_DRIFT` for each agent the latest roster wrongly leaves out or still lists."""
     roster = team.roster
     if roster is None:

@@ -34,12 +34,12 @@ from team_console.store.protocol.verdicts import (
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.facts import Facts
 from team_console.store.views.rows import ActionItem, Flag, RequestRow, RosterRow
-from team_console.store.views.sprint import TITLES
+from team_console.store.views.sprint import STEP_TITLES
 
 UNREADABLE_DATE = "UNREADABLE_DATE"
 
 
-def _of_message(entry: PlacedMessage, facts: Facts, by: TeamFacts) -> Iterator[Problem]:
+def _message_findings(entry: PlacedMessage, facts: Facts, by: TeamFacts) -> Iterator[Problem]:
     """Judge a message of the queue by its protocol and by the rules of its team."""
     broken = breach(facts.config, entry.message, facts.recorded)
     yield from problems_of(entry.read)
@@ -47,12 +47,12 @@ def _of_message(entry: PlacedMessage, facts: Facts, by: TeamFacts) -> Iterator[P
         text = f"{broken[0]}; {'it stops nobody' if entry.read.name == ORDER else 'another program wrote it'}"
         hint = f"Ask {entry.message.sender} why; nobody need answer it."
         yield Problem("NOT_PERMITTED", "error", entry.message.message_id, text, hint)
-    yield from _of_record(entry, facts.config)
-    yield from _of_grant(entry.message, facts)
+    yield from _record_findings(entry, facts.config)
+    yield from _grant_findings(entry.message, facts)
     yield from team_problems(entry.read, by)
 
 
-def _ahead(entry: PlacedMessage, now: datetime) -> Iterator[Problem]:
+def _clock_findings(entry: PlacedMessage, now: datetime) -> Iterator[Problem]:
     """Yield a date that is yet to come, and a claim longer than any that can be made: somebody's clock is or was
     wrong.
     """
@@ -67,7 +67,7 @@ def _ahead(entry: PlacedMessage, now: datetime) -> Iterator[Problem]:
         yield Problem("LEASE_TOO_LONG", "warning", message.message_id, text, hint)
 
 
-def _unknown(facts: Facts) -> Iterator[Problem]:
+def _unknown_kinds(facts: Facts) -> Iterator[Problem]:
     """Kinds nobody here knows; their messages are shown and kept as they are."""
     reads = (entry.read for entry in facts.live)
     kinds = Counter(read.name for read in reads if read.kind is UNKNOWN and not read.frame_problems)
@@ -103,7 +103,7 @@ def _odd_words(entry: PlacedMessage) -> Iterator[Problem]:
         yield Problem(UNREADABLE_DATE, "notice", message.message_id, text, "Correct it.")
 
 
-def _of_grant(grant: Message, facts: Facts) -> Iterator[Problem]:
+def _grant_findings(grant: Message, facts: Facts) -> Iterator[Problem]:
     """Tell of a grant that its human did not make, so that it gives no answer."""
     if grant.type != GRANT or facts.recorded is None:
         return
@@ -117,7 +117,7 @@ def _of_grant(grant: Message, facts: Facts) -> Iterator[Problem]:
         yield Problem("UNVERIFIED_VERDICT", "warning", grant.message_id, text, hint)
 
 
-def _of_record(entry: PlacedMessage, config: TeamConfig) -> Iterator[Problem]:
+def _record_findings(entry: PlacedMessage, config: TeamConfig) -> Iterator[Problem]:
     message = entry.message
     yield from _odd_words(entry)
     if message.type not in (SESSION, GRANT, RECALLED):  # what we write ourselves, from a member to itself
@@ -149,9 +149,9 @@ def _unknown_replies(facts: Facts) -> Iterator[Problem]:
     quoting = [(entry, quoted) for entry, quoted in quotes if quoted]
     wanted = {quoted for _, quoted in quoting}
     every = chain(facts.live, facts.past) if wanted else ()
-    carried = Counter(name for entry in every for name in _ids(entry) if name in wanted)
+    carried = Counter(name for entry in every for name in _quotable_ids(entry) if name in wanted)
     for entry, quoted in quoting:
-        if carried[quoted] > (quoted in _ids(entry)):  # one that carries an id itself does not make it known
+        if carried[quoted] > (quoted in _quotable_ids(entry)):  # one that carries an id itself does not make it known
             continue
         message = entry.message
         text = f"in_reply_to: no message or request {quoted:.120} is known, so this answers nothing"
@@ -159,7 +159,7 @@ def _unknown_replies(facts: Facts) -> Iterator[Problem]:
         yield Problem("UNKNOWN_REPLY", "notice", message.message_id, text, hint)
 
 
-def _ids(entry: PlacedMessage) -> set[str]:
+def _quotable_ids(entry: PlacedMessage) -> set[str]:
     """Return the ids by which the message can be quoted."""
     message = entry.message
     return {name for name in (message.message_id, message.request_id, entry.read.request_id) if name}
@@ -168,23 +168,23 @@ def _ids(entry: PlacedMessage) -> set[str]:
 # Requests whose record somebody damaged after it was read: still shown, marked, and not to be answered.
 
 
-def marked_damaged(rows: tuple[RequestRow, ...], ids: frozenset[str]) -> tuple[RequestRow, ...]:
+def mark_damaged(rows: tuple[RequestRow, ...], ids: frozenset[str]) -> tuple[RequestRow, ...]:
     """Return the rows, those marked whose question is among these damaged ones."""
-    return tuple(_marked(row, ids) for row in rows) if ids else rows
+    return tuple(_marked_if_damaged(row, ids) for row in rows) if ids else rows
 
 
-def withheld(items: tuple[ActionItem, ...], ids: frozenset[str]) -> tuple[ActionItem, ...]:
+def withhold_answers(items: tuple[ActionItem, ...], ids: frozenset[str]) -> tuple[ActionItem, ...]:
     """Return the items; those that ask for an answer to one of these damaged questions without it."""
     why = "its record in the queue is damaged, so it cannot be answered"
     return tuple(
-        replace(item, request=_marked(item.request, ids), answerable=False, why=why)
+        replace(item, request=_marked_if_damaged(item.request, ids), answerable=False, why=why)
         if item.request is not None and item.request.question.message_id in ids
         else item
         for item in items
     )
 
 
-def _marked(row: RequestRow, ids: frozenset[str]) -> RequestRow:
+def _marked_if_damaged(row: RequestRow, ids: frozenset[str]) -> RequestRow:
     return replace(row, flags=(*row.flags, Flag.DAMAGED)) if row.question.message_id in ids else row
 
 
@@ -264,16 +264,16 @@ def key_findings(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator
             yield Problem("KEY_TAKEN_UNSIGNED", "warning", place, text, hint)
 
 
-_ALWAYS = frozenset({Flag.OVERDUE, Flag.ALTERED, Flag.FORGED})
+_TOLD_WHEN_ARCHIVED = frozenset({Flag.OVERDUE, Flag.ALTERED, Flag.FORGED})
 """Flags that are told whether or not the messages they are about are still in the queue."""
-_WAYS: Mapping[RequestKind, str] = {
+_ANSWER_COMMANDS: Mapping[RequestKind, str] = {
     RequestKind.QUESTION: "team-console answer {} --option LABEL, or --content WORDS",
     RequestKind.CLARIFICATION: "team-console answer {} --content WORDS",
     RequestKind.ESCALATION: "team-console answer {} --content WORDS",
 }
 """How a request is answered that wants more than a yes or no."""
-_RANKS = {"error": 0, "warning": 1, "notice": 2}
-_OF_THOSE = "among the messages that were looked at, and older archived ones were not"
+_SEVERITY_ORDER = {"error": 0, "warning": 1, "notice": 2}
+_NOT_AMONG_THOSE = "among the messages that were looked at, and older archived ones were not"
 
 
 def findings(facts: Facts, roster: Sequence[RosterRow], by: TeamFacts) -> tuple[Problem, ...]:
@@ -282,26 +282,26 @@ def findings(facts: Facts, roster: Sequence[RosterRow], by: TeamFacts) -> tuple[
     general = [
         *dict.fromkeys(facts.problems),
         *key_findings(facts.config, facts.recorded),
-        *(problem for entry in held for problem in _ahead(entry, facts.now)),
-        *_twins(facts),
-        *_changed(facts),
-        *_names(facts, roster),
-        *_requests(facts),
-        *_orphans(facts),
+        *(problem for entry in held for problem in _clock_findings(entry, facts.now)),
+        *_twin_findings(facts),
+        *_changed_messages(facts),
+        *_name_findings(facts, roster),
+        *_request_findings(facts),
+        *_unasked_answers(facts),
         *facts.drift,
-        *_lives(facts),
-        *_unknown(facts),
+        *_lifecycle_findings(facts),
+        *_unknown_kinds(facts),
         *_unknown_replies(facts),
     ]
     is_told = any(problem.code == UNREADABLE_DATE for problem in facts.problems)  # the store tells of each itself
-    found = [problem for entry in facts.live for problem in _of_message(entry, facts, by)]
+    found = [problem for entry in facts.live for problem in _message_findings(entry, facts, by)]
     single = [problem for problem in found if not (is_told and problem.code == UNREADABLE_DATE)]
-    notices = _counted(problem for problem in single if problem.severity == "notice")
+    notices = _merge_equal_notices(problem for problem in single if problem.severity == "notice")
     listed = [*general, *(problem for problem in single if problem.severity != "notice"), *notices]
-    return tuple(sorted(listed, key=lambda problem: _RANKS.get(problem.severity, len(_RANKS))))
+    return tuple(sorted(listed, key=lambda problem: _SEVERITY_ORDER.get(problem.severity, len(_SEVERITY_ORDER))))
 
 
-def _counted(notices: Iterable[Problem]) -> Iterator[Problem]:
+def _merge_equal_notices(notices: Iterable[Problem]) -> Iterator[Problem]:
     """Notices that say the same of several messages, once: many of them would bury what is worse."""
     alike: dict[tuple[str, str], list[Problem]] = {}
     for notice in notices:
@@ -311,7 +311,7 @@ def _counted(notices: Iterable[Problem]) -> Iterator[Problem]:
         yield replace(first, message=f"{first.message}{also}")
 
 
-def _twins(facts: Facts) -> Iterator[Problem]:
+def _twin_findings(facts: Facts) -> Iterator[Problem]:
     for request_id, entries in sorted(facts.requests.twins.items()):
         ids = sorted({entry.message.message_id for entry in entries} - {request_id})
         live = [item for item in ids if item in facts.ids]
@@ -322,14 +322,14 @@ def _twins(facts: Facts) -> Iterator[Problem]:
             )
 
 
-def _changed(facts: Facts) -> Iterator[Problem]:
+def _changed_messages(facts: Facts) -> Iterator[Problem]:
     """Live messages that the audit trail has found changed; such a change that is not on it yet the store tells."""
     for message_id, what in (facts.recorded.reworded if facts.recorded is not None else {}).items():
         if message_id in facts.ids:
             yield changed_problem(message_id, what)
 
 
-_LIKE_ALL = frozenset({"all", "everyone", "everybody", "team", "broadcast", "*", "所有人"})
+_WORDS_FOR_ALL = frozenset({"all", "everyone", "everybody", "team", "broadcast", "*", "所有人"})
 """Words that writers use for everybody; `all` alone is understood."""
 
 
@@ -342,7 +342,7 @@ def _has_left(facts: Facts, row: RosterRow) -> bool:
     return row.last_seen is None or (at is not None and row.last_seen <= at)
 
 
-def _names(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
+def _name_findings(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
     """Yield names nobody can write to, or that are on no roster, or easily taken for another."""
     names = [row.name for row in roster if not row.stranger]
     alike: dict[str, list[str]] = {}
@@ -352,12 +352,12 @@ def _names(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
         if not row.is_addressable:
             text = f"{name} writes or is written to, and is no name that anybody could write to"
             yield Problem("UNADDRESSABLE", "warning", name, text, f"Have it call itself otherwise. {RULE}")
-        elif name.casefold() in _LIKE_ALL and row.last_seen is None:
+        elif name.casefold() in _WORDS_FOR_ALL and row.last_seen is None:
             text = f"{name} is written to as if it were everybody, and nobody of that name was ever heard"
             yield Problem("STRANGER", "warning", name, text, "'to: all', in small letters, reaches everybody.")
         elif row.stranger and not _has_left(facts, row):
             hint = guess(name, names, "Add it to the settings if it belongs here.")
-            where = "on no roster" if facts.complete else f"on no roster {_OF_THOSE}"
+            where = "on no roster" if facts.complete else f"on no roster {_NOT_AMONG_THOSE}"
             text = f"{name} writes or is written to and is {where}"
             yield Problem("STRANGER", "warning", name, text, hint)
     for row in roster:
@@ -372,15 +372,15 @@ def _names(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
             yield Problem("CASE_TWIN", "warning", min(twins), text, hint)
 
 
-def _requests(facts: Facts) -> Iterator[Problem]:
+def _request_findings(facts: Facts) -> Iterator[Problem]:
     for row in sorted(facts.requests.flagged, key=lambda row: row.key):
         live = any(message.message_id in facts.ids for message in (row.question, *row.answers))
         for flag in row.flags:
-            if live or flag in _ALWAYS:
-                yield from _of_flag(facts, row, flag)
+            if live or flag in _TOLD_WHEN_ARCHIVED:
+                yield from _flag_findings(facts, row, flag)
 
 
-def _of_flag(facts: Facts, row: RequestRow, flag: Flag) -> Iterator[Problem]:
+def _flag_findings(facts: Facts, row: RequestRow, flag: Flag) -> Iterator[Problem]:
     """Yield the finding for a flag of a request; flags without a case here are no fault."""
     request_id, verdict = row.request_id, row.verdict
     match flag:
@@ -400,7 +400,7 @@ def _of_flag(facts: Facts, row: RequestRow, flag: Flag) -> Iterator[Problem]:
             text = f"{request_id} was answered more than once; the first answer stands"
             yield Problem("ANSWERED_TWICE", "warning", request_id, text, "Nothing to do if the answers agree.")
         case Flag.OVERDUE:
-            yield from _overdue(facts, row)
+            yield from _overdue_finding(facts, row)
         case Flag.STILL_ALIVE:
             text = f"the end asked for in {request_id} was agreed to, and the agent still writes"
             yield Problem("STILL_ALIVE", "warning", request_id, text, "End its process, or ask it to stop again.")
@@ -425,11 +425,11 @@ def _of_flag(facts: Facts, row: RequestRow, flag: Flag) -> Iterator[Problem]:
                 yield Problem("FORGED_VERDICT", "error", item, text, f"Find out who wrote it.{still}")
 
 
-def _overdue(facts: Facts, row: RequestRow) -> Iterator[Problem]:
+def _overdue_finding(facts: Facts, row: RequestRow) -> Iterator[Problem]:
     """Nobody is told to remind itself; an agent that is gone needs no answer to its stop."""
     if row.kind is RequestKind.SHUTDOWN and row.addressee in facts.team.gone:
         return
-    how = f"Answer it: {_WAYS.get(row.kind, 'team-console approve {}, or reject').format(row.request_id)}."
+    how = f"Answer it: {_ANSWER_COMMANDS.get(row.kind, 'team-console approve {}, or reject').format(row.request_id)}."
     if row.addressee in facts.mine:
         text, hint = f"the {row.kind.noun} of {row.asker} waits for your answer, longer than it should", how
     else:
@@ -440,7 +440,7 @@ def _overdue(facts: Facts, row: RequestRow) -> Iterator[Problem]:
     yield Problem("OVERDUE_REQUEST", "warning", row.request_id, text, hint)
 
 
-def _orphans(facts: Facts) -> Iterator[Problem]:
+def _unasked_answers(facts: Facts) -> Iterator[Problem]:
     """Answers whose question is nowhere; not while it may be among archived messages nobody looked at."""
     for entry in sorted(facts.requests.orphans, key=lambda entry: entry.order) if facts.complete else ():
         message = entry.message
@@ -451,7 +451,7 @@ def _orphans(facts: Facts) -> Iterator[Problem]:
             yield Problem("ANSWER_TO_NOTHING", "warning", message.message_id, text, hint)
 
 
-def _lives(facts: Facts) -> Iterator[Problem]:
+def _lifecycle_findings(facts: Facts) -> Iterator[Problem]:
     """Yield the departures from the eleven steps of temporary agents."""
     for life in facts.lifecycles:
         if not any(step.message is not None and step.message.message_id in facts.ids for step in life.steps):
@@ -459,15 +459,15 @@ def _lives(facts: Facts) -> Iterator[Problem]:
         at = {step.number: step.at for step in life.steps if step.message is not None and step.at is not None}
         hint = "Look whether it was made in another way; the order of the eleven steps is fixed."
         for number in life.missing:
-            what = "is missing" if facts.complete else f"is not {_OF_THOSE}"
-            text = f"{life.agent}: {_named_step(number)} {what}"
+            what = "is missing" if facts.complete else f"is not {_NOT_AMONG_THOSE}"
+            text = f"{life.agent}: {_step_words(number)} {what}"
             severity = "warning" if facts.complete else "notice"
             yield Problem("STEP_MISSING", severity, f"{life.key} step {number}", text, hint)
         for number in life.out_of_order:
             before = max((item for item in at if item < number and at[item] > at[number]), default=number - 1)
-            text = f"{life.agent}: {_named_step(number)} came before {_named_step(before)}"
+            text = f"{life.agent}: {_step_words(number)} came before {_step_words(before)}"
             yield Problem("STEP_OUT_OF_ORDER", "warning", f"{life.key} step {number}", text, hint)
 
 
-def _named_step(number: int) -> str:
-    return f"step {number} ({TITLES[number - 1]})"
+def _step_words(number: int) -> str:
+    return f"step {number} ({STEP_TITLES[number - 1]})"

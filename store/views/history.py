@@ -17,7 +17,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import EARLIEST, parse_message, when_created
 from team_console.store.protocol.titles import said_in
-from team_console.store.views.search import Query, Searchable, message_found
+from team_console.store.views.search import Query, Searchable, searchable_message
 
 CSV_FIELDS = (
     *("message_id", "created", "from", "to", "type", "priority", "status"),
@@ -25,9 +25,9 @@ CSV_FIELDS = (
 )
 """Columns of `csv_row`."""
 T = TypeVar("T")
-UNREADABLE = "UNREADABLE_ARCHIVE"
+UNREADABLE_ARCHIVE = "UNREADABLE_ARCHIVE"
 """Code of the problem that archives could not be read at all."""
-_PAGE = 500
+_PAGE_SIZE = 500
 
 
 class SearchStep(Struct, frozen=True):
@@ -72,7 +72,7 @@ def newest_archived(team: Team, *, limit: int) -> HistoryPage:
             problems.update(dict.fromkeys(read.problems))
             is_last = read.is_last
     except TeamError as error:
-        problems[Problem(UNREADABLE, "error", "archive", error.message, error.hint)] = None
+        problems[Problem(UNREADABLE_ARCHIVE, "error", "archive", error.message, error.hint)] = None
     more = not is_last and len(messages) >= limit
     return HistoryPage(tuple(messages), tuple(problems), is_last and not problems, more)
 
@@ -94,11 +94,11 @@ def search(team: Team, live: Sequence[Message], fits: Callable[[Message], bool])
     cursor: str | None = None
     scanned = 0
     while True:
-        read = team.older(cursor=cursor, limit=_PAGE) if live else team.history(cursor=cursor, limit=_PAGE)
+        read = team.older(cursor=cursor, limit=_PAGE_SIZE) if live else team.history(cursor=cursor, limit=_PAGE_SIZE)
         cursor = read.cursor
-        border = min(map(when_created, read.messages), default=EARLIEST) if cursor is not None else EARLIEST
+        oldest_read = min(map(when_created, read.messages), default=EARLIEST) if cursor is not None else EARLIEST
         batch = [message for message in read.messages if (message.message_id, message.created) not in there]
-        while ahead and when_created(ahead[-1]) >= border:
+        while ahead and when_created(ahead[-1]) >= oldest_read:
             batch.append(ahead.pop())
         scanned += len(batch)
         found = sorted(filter(fits, batch), key=when_created, reverse=True)
@@ -108,13 +108,13 @@ def search(team: Team, live: Sequence[Message], fits: Callable[[Message], bool])
 
 
 def history(
-    team: Team, live: Sequence[Message], query: Query, found: Callable[[Message], Searchable] = message_found
+    team: Team, live: Sequence[Message], query: Query, found: Callable[[Message], Searchable] = searchable_message
 ) -> tuple[list[Message], list[Problem]]:
     """Return all messages that fit a query, oldest first, and what could not be read of the archives."""
-    return history_as(team, live, query, lambda message: message, found)
+    return map_history(team, live, query, lambda message: message, found)
 
 
-def history_as(
+def map_history(
     team: Team,
     live: Sequence[Message],
     query: Query,

@@ -62,7 +62,7 @@ class Rank(StrEnum):
 
 
 _BROKEN = frozenset({Need.FAILED, Need.DAMAGED, Need.OVERDUE, Need.REFUSED})
-_RANKS = tuple(Rank)
+_RANK_ORDER = tuple(Rank)
 
 
 def part_of(item: ActionItem) -> ItemPart:
@@ -91,23 +91,23 @@ def rank_of(item: ActionItem) -> Rank:
     return Rank.BLOCKING if len(item.blocks) > 1 or priority == Priority.HIGH else Rank.NORMAL
 
 
-def arranged(items: Iterable[ActionItem]) -> tuple[ActionItem, ...]:
+def arrange_items(items: Iterable[ActionItem]) -> tuple[ActionItem, ...]:
     """Return the items by part, what is to decide by rank and age, the others in the order they came in."""
     parts: dict[ItemPart, list[ActionItem]] = {part: [] for part in ItemPart}
     for item in items:
         parts[part_of(item)].append(item)
-    parts[ItemPart.DECIDE].sort(key=lambda item: (_RANKS.index(rank_of(item)), item.since or EARLIEST))
+    parts[ItemPart.DECIDE].sort(key=lambda item: (_RANK_ORDER.index(rank_of(item)), item.since or EARLIEST))
     return tuple(item for members in parts.values() for item in members)
 
 
-def to_do(items: Iterable[ActionItem]) -> int:
+def count_to_do(items: Iterable[ActionItem]) -> int:
     """Return the number of items that want an action: all but those for information."""
     return sum(part_of(item) is not ItemPart.INFORMATION for item in items)
 
 
 # The score of an item: the weight of its need, more for each agent or story it blocks, for priority and lateness.
 
-_WEIGHTS = {
+_NEED_SCORES = {
     Need.ESCALATE: 60,
     Need.PERMIT: 58,
     Need.QUESTION: 56,
@@ -122,10 +122,10 @@ _WEIGHTS = {
     Need.DESTROY: 30,
     Need.MESSAGE: 0,
 }
-_PRIORITIES = {str(Priority.CRITICAL): 40, str(Priority.HIGH): 20, str(Priority.MEDIUM): 10}
-_PER_BLOCKED, _MOST_BLOCKED, _OVERDUE = 8, 5, 15
-_SHOWN = 3
-_WORDS = {
+_PRIORITY_SCORES = {str(Priority.CRITICAL): 40, str(Priority.HIGH): 20, str(Priority.MEDIUM): 10}
+_SCORE_PER_BLOCKED, _MOST_BLOCKED_SCORED, _OVERDUE_SCORE = 8, 5, 15
+_MOST_NAMED = 3
+_REASONS = {
     Need.DAMAGED: "what cannot be read cannot be answered",
     Need.REFUSED: "refused to stop",
     Need.OVERDUE: "no sign of the end",
@@ -133,13 +133,13 @@ _WORDS = {
     Need.MESSAGE: "unread",
 }
 _PLAN_MODE = "works only after its plan is approved"
-SAID_BY_KIND = frozenset({*(_WORDS.get(need, "") for need in Need), _PLAN_MODE})
+SAID_BY_KIND = frozenset({*(_REASONS.get(need, "") for need in Need), _PLAN_MODE})
 """Reasons that all rows of one kind share, so that a list need not repeat them in each row."""
 
 
 # Making the items: each with its score, and the reasons for it in words.
 
-_REMEMBERED = timedelta(days=1)
+_STILL_LISTED = timedelta(days=1)
 """How long an agent that agreed to stop and still writes stays on the list."""
 _NEEDS = {
     RequestKind.PLAN: Need.PLAN,
@@ -160,43 +160,45 @@ def need_of(kind: RequestKind) -> Need:
 
 def action_items(facts: Facts) -> tuple[ActionItem, ...]:
     """List what waits for the reader, the most urgent first; among equals what waits longest, then what came first."""
-    unread = [entry for entry in facts.live if _is_mine(facts, entry.message)]
+    unread = [entry for entry in facts.live if _is_unread_by_reader(facts, entry.message)]
     twins = chain.from_iterable(facts.requests.twins.values())
     items = [
-        *_open_and_damaged(facts),
-        *_failed_deliveries(facts),
-        *_refused(facts, unread),
-        *(_message_item(entry.message) for entry in twins if _is_mine(facts, entry.message)),
-        *_newest_reports(facts),
-        *(_message_item(entry.message) for entry in unread if _is_plain(entry)),
+        *_open_request_items(facts),
+        *(chain(_still_writing(facts), _damage_items(facts)) if facts.is_lead else ()),
+        *_dropped_items(facts),
+        *_failure_items(facts),
+        *_refusal_items(facts, unread),
+        *(_message_item(entry.message) for entry in twins if _is_unread_by_reader(facts, entry.message)),
+        *_report_items(facts),
+        *(_message_item(entry.message) for entry in unread if _is_to_read(entry)),
     ]
     return tuple(sorted(items, key=lambda item: (-item.score, item.since or EARLIEST)))
 
 
-def _is_to_me(facts: Facts, message: Message) -> bool:
+def _is_to_reader(facts: Facts, message: Message) -> bool:
     """Return whether it is a message of somebody else to this reader, read or not."""
     return message.sender not in facts.mine and not {ALL, *facts.mine}.isdisjoint(message.recipients)
 
 
-def _is_mine(facts: Facts, message: Message) -> bool:
-    return _is_to_me(facts, message) and any(message.is_unread_by(name) for name in facts.mine)
+def _is_unread_by_reader(facts: Facts, message: Message) -> bool:
+    return _is_to_reader(facts, message) and any(message.is_unread_by(name) for name in facts.mine)
 
 
-def _newest_reports(facts: Facts) -> Iterator[ActionItem]:
+def _report_items(facts: Facts) -> Iterator[ActionItem]:
     """Yield the newest report of each sender about one thing; one that was read hides the older ones too."""
     reports: dict[tuple[str, str], list[PlacedMessage]] = {}
     for entry in facts.live:
         report = report_of(entry.message)
-        if report is not None and _is_to_me(facts, entry.message):
+        if report is not None and _is_to_reader(facts, entry.message):
             reports.setdefault((entry.message.sender, report.subject), []).append(entry)
     for entries in reports.values():
         newest = max(entries, key=lambda entry: entry.order).message
-        if _is_mine(facts, newest):
-            older = sum(_is_mine(facts, entry.message) for entry in entries) - 1
+        if _is_unread_by_reader(facts, newest):
+            older = sum(_is_unread_by_reader(facts, entry.message) for entry in entries) - 1
             yield _message_item(newest, f"replaces {counted(older, 'earlier report')}" if older else "")
 
 
-def _refused(facts: Facts, unread: Iterable[PlacedMessage]) -> Iterator[ActionItem]:
+def _refusal_items(facts: Facts, unread: Iterable[PlacedMessage]) -> Iterator[ActionItem]:
     """Yield the agents that refused to stop and were not asked again."""
     stops = [row for row in facts.requests.rows if row.kind is RequestKind.SHUTDOWN]
     asked_again = {row.addressee for row in stops if row.is_open}
@@ -208,7 +210,7 @@ def _refused(facts: Facts, unread: Iterable[PlacedMessage]) -> Iterator[ActionIt
             yield _item(Need.REFUSED, message.sender, title, message, request=row)
 
 
-def _failed_deliveries(facts: Facts) -> Iterator[ActionItem]:
+def _failure_items(facts: Facts) -> Iterator[ActionItem]:
     for delivery in facts.failed:
         message, who = delivery.message, delivery.recipient
         if facts.is_lead or message.sender in facts.mine:
@@ -217,8 +219,8 @@ def _failed_deliveries(facts: Facts) -> Iterator[ActionItem]:
             yield _item(Need.FAILED, who, message_title(message), message, key=key, blocks=(who,), note=error)
 
 
-def _open_and_damaged(facts: Facts) -> Iterator[ActionItem]:
-    """Yield the open requests, agents that should be gone, damaged parts of the store, and messages in `drop/`."""
+def _open_request_items(facts: Facts) -> Iterator[ActionItem]:
+    """Yield the open requests that the reader may answer, and those of the reader that are overdue."""
     waiting: dict[str, list[str]] = {}
     for row in facts.requests.open:
         if row.kind is not RequestKind.SHUTDOWN:
@@ -230,21 +232,26 @@ def _open_and_damaged(facts: Facts) -> Iterator[ActionItem]:
             is_stop, quoted = row.kind is RequestKind.SHUTDOWN, key_in(row.question.payload, "in_reply_to")
             settled = is_stop and (row.addressee in facts.team.gone or quoted in ending)
             if row.state is RequestState.OVERDUE and not settled:
-                yield _overdue(row, row.addressee, f"has not answered the {row.kind.noun}: {row.title}")
+                yield _overdue_item(row, row.addressee, f"has not answered the {row.kind.noun}: {row.title}")
         elif may_answer(facts.config.lead, actor=facts.me, kind=row.kind, addressee=row.addressee):
-            yield _asked(facts, row, _blocked_by(row, facts, waiting))
-    if facts.is_lead:
-        yield from _still_writing(facts)
-        for problem in facts.problems:
-            if problem.severity == "error":
-                key = f"{Need.DAMAGED}:{problem.code}:{problem.place}"
-                yield _item(Need.DAMAGED, problem.place, problem.message, None, key=key)
-    for message in facts.dropped:  # nobody took them into the queue yet
+            yield _request_item(facts, row, _blocked_by(row, facts, waiting))
+
+
+def _damage_items(facts: Facts) -> Iterator[ActionItem]:
+    for problem in facts.problems:
+        if problem.severity == "error":
+            key = f"{Need.DAMAGED}:{problem.code}:{problem.place}"
+            yield _item(Need.DAMAGED, problem.place, problem.message, None, key=key)
+
+
+def _dropped_items(facts: Facts) -> Iterator[ActionItem]:
+    """Yield the messages to the reader in `drop/`, which nobody took into the queue yet."""
+    for message in facts.dropped:
         if message.sender not in facts.mine and any(message.is_addressed_to(name) for name in facts.mine):
             yield replace(_message_item(message, "in drop/ until the next write"), key=f"drop:{message.message_id}")
 
 
-def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem:
+def _request_item(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem:
     need, stop, refused = need_of(row.kind), facts.stop_of(row.asker), ""
     has_ended = row.asker in facts.team.gone or (stop is not None and stop.ended)
     if Flag.REFUSED in row.flags and not has_ended:
@@ -266,13 +273,13 @@ def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem
 def _still_writing(facts: Facts) -> Iterator[ActionItem]:
     """Yield the agents that agreed to stop within a day and still write."""
     for row in facts.requests.flagged:
-        recent = row.answered_at is not None and facts.now - row.answered_at < _REMEMBERED
+        recent = row.answered_at is not None and facts.now - row.answered_at < _STILL_LISTED
         if Flag.STILL_ALIVE in row.flags and recent:
-            item = _overdue(row, row.stops or row.addressee, "should be gone and still writes")
+            item = _overdue_item(row, row.stops or row.addressee, "should be gone and still writes")
             yield replace(item, since=row.answered_at)
 
 
-def _overdue(row: RequestRow, who: str, title: str) -> ActionItem:
+def _overdue_item(row: RequestRow, who: str, title: str) -> ActionItem:
     """Return an item about the end of a wait, whatever the priority of the question."""
     return _item(Need.OVERDUE, who, title, row.question, key=f"{Need.OVERDUE}:{row.key}", request=row)
 
@@ -293,14 +300,17 @@ def _item(
     plan_mode: bool = False,
     note: str = "",
 ) -> ActionItem:
-    """Return an item with its rank, larger where it is more urgent, and the rank in words; age is in neither."""
+    """Return an item with its score, larger where it is more urgent, and what makes it in words; age is in neither."""
     about = message if need is not Need.OVERDUE else None
     priority = about.priority if about is not None else ""
     overdue = about is not None and request is not None and request.state is RequestState.OVERDUE
-    rank = _WEIGHTS[need] + _PER_BLOCKED * min(len(blocks), _MOST_BLOCKED) + _PRIORITIES.get(priority, 0)
+    score = _NEED_SCORES[need] + _PRIORITY_SCORES.get(priority, 0)
+    score += _SCORE_PER_BLOCKED * min(len(blocks), _MOST_BLOCKED_SCORED)
+    if overdue:
+        score += _OVERDUE_SCORE
     why = [
-        _WORDS.get(need, ""),
-        f"blocks {first_of(blocks, _SHOWN)}" if blocks else "",
+        _REASONS.get(need, ""),
+        f"blocks {first_of(blocks, _MOST_NAMED)}" if blocks else "",
         _PLAN_MODE if plan_mode else "",
         f"{priority} priority" if priority in (Priority.CRITICAL, Priority.HIGH) else "",
         "overdue" if overdue else "",
@@ -312,7 +322,7 @@ def _item(
         who=who,
         title=title,
         why=" · ".join(filter(None, why)),
-        score=rank + (_OVERDUE if overdue else 0),
+        score=score,
         since=_since(need, message, request),
         blocks=blocks,
         request=request,
@@ -331,7 +341,7 @@ def _is_refusal(entry: PlacedMessage) -> bool:
     return entry.read.name == RESPONSE and entry.read.approve is False
 
 
-def _is_plain(entry: PlacedMessage) -> bool:
+def _is_to_read(entry: PlacedMessage) -> bool:
     """Return whether it is a message to read: no question, which waits as a request, no end or part of one, no
     report.
     """

@@ -21,8 +21,8 @@ from team_console.store.protocol.membership import MEMBERSHIP, SESSION, membersh
 from team_console.store.protocol.parsing import PlacedMessage, plans_of, when_created
 from team_console.store.protocol.relations import agent_stops
 from team_console.store.protocol.team_rules import TeamFacts, report_targets
-from team_console.store.views.facts import Facts, deliveries, drift, inboxes, last_seen, requests_of, unanswered
-from team_console.store.views.findings import findings, marked_damaged, withheld
+from team_console.store.views.facts import Facts, deliveries, inboxes, last_seen, requests_of, roster_drift, unanswered
+from team_console.store.views.findings import findings, mark_damaged, withhold_answers
 from team_console.store.views.needs import action_items
 from team_console.store.views.roster import roster
 from team_console.store.views.rows import DeliveryState, View
@@ -165,7 +165,7 @@ class Projection:
             stops=agent_stops(config, team, judged, seen.spoken, self._recorded),
             requests=requests,
             sprint=sprint(batches),
-            drift=tuple(drift(config, team, members)),
+            drift=tuple(roster_drift(config, team, members)),
             lifecycles=lifecycles(known, requests, roles, complete=self._complete),
             inboxes=boxes,
             unanswered=unanswered(by_age),
@@ -182,8 +182,8 @@ class Projection:
             snapshot=snapshot,
             roster=rows,
             inboxes={name: box.messages(config.ranks) for name, box in boxes.items()},
-            requests=marked_damaged(requests.rows, damaged),
-            attention=withheld(action_items(facts), damaged),
+            requests=mark_damaged(requests.rows, damaged),
+            attention=withhold_answers(action_items(facts), damaged),
             deliveries=delivered,
             failed=facts.failed,
             batches=facts.sprint.batches,

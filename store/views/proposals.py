@@ -24,7 +24,7 @@ from team_console.store.protocol.parsing import parse_message, text_in
 if TYPE_CHECKING:
     from difflib import SequenceMatcher
 
-_MODES = {
+_MODE_SENTENCES = {
     "default": "it asks before each step",
     "acceptEdits": "it edits files without asking",
     "plan": "it plans and changes nothing",
@@ -36,7 +36,7 @@ _MODES = {
 
 def mode_words(mode: str) -> str:
     """Return the meaning of a client's mode in a few words; empty for an unknown one."""
-    return _MODES.get(mode, "")
+    return _MODE_SENTENCES.get(mode, "")
 
 
 # Differences of two texts as the lines of a unified diff, quick also for texts made to be slow to compare.
@@ -60,9 +60,9 @@ def line_difference(before: str, after: str) -> tuple[str, ...]:
     differs.
     """
     old, new = lines_of(before), lines_of(after)
-    grouping = _matcher((), ())
-    vars(grouping)["opcodes"] = _changes(old, new)  # which `get_opcodes` would else work out
-    lines = [line for stretch in grouping.get_grouped_opcodes(_CONTEXT) for line in _written(stretch, old, new)]
+    grouping = _sequence_matcher((), ())
+    vars(grouping)["opcodes"] = _line_changes(old, new)  # which `get_opcodes` would else work out
+    lines = [line for stretch in grouping.get_grouped_opcodes(_CONTEXT) for line in _hunk_lines(stretch, old, new)]
     marked = [line if line.endswith("\n") else f"{line}\n{NO_LINE_END}\n" for line in lines]
     return tuple(line[:-1] for line in lines_of("".join(marked)))
 
@@ -78,7 +78,7 @@ def hunks_of(before: str, after: str, *, more: Iterable[tuple[int, int]]) -> lis
     Args:
         more: Further lines of the first text, from where to where, that are to be in a hunk.
     """
-    changes = _changes(lines_of(before), lines_of(after))
+    changes = _line_changes(lines_of(before), lines_of(after))
     spans = sorted([*more, *((start, until) for what, start, until, _, _ in changes if what != "equal")])
     merged = list[tuple[int, int]]()
     for start, until in spans:
@@ -88,15 +88,17 @@ def hunks_of(before: str, after: str, *, more: Iterable[tuple[int, int]]) -> lis
         else:
             merged.append((begin, until + _CONTEXT))
     old_size, new_size = (changes[-1][2], changes[-1][4]) if changes else (0, 0)
-    begins = [(start, _place(changes, start)) for start, _ in merged]
-    ends = [(min(until, old_size), _place(changes, until) if until < old_size else new_size) for _, until in merged]
+    begins = [(start, _line_in_new(changes, start)) for start, _ in merged]
+    ends = [
+        (min(until, old_size), _line_in_new(changes, until) if until < old_size else new_size) for _, until in merged
+    ]
     return [
         (old_begin, old_end - old_begin, new_begin, new_end - new_begin)
         for (old_begin, new_begin), (old_end, new_end) in zip(begins, ends, strict=True)
     ]
 
 
-def _place(changes: Sequence[Change], line: int) -> int:
+def _line_in_new(changes: Sequence[Change], line: int) -> int:
     """Return the line of the second text for a line of the first that is equal in both, or before the first change."""
     return next((begin + line - start for _, start, until, begin, _ in changes if line < until or line == start), 0)
 
@@ -107,36 +109,36 @@ def counts_of(diff: Sequence[str]) -> str:
     return f"+{signs.count('+')} −{signs.count('-')}"
 
 
-def _changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
+def _line_changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
     """Return the changes between two lists of lines; what is equal at both ends is not compared."""
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = _equal_at_start(old, new)
+    tail = _equal_at_start(old[head:][::-1], new[head:][::-1])
     end, stop = len(old) - tail, len(new) - tail
     changes: list[Change] = [("equal", 0, head, 0, head)] if head else []
-    for what, start, until, begin, limit in _compared(old[head:end], new[head:stop]):
+    for what, start, until, begin, limit in _compare_middle(old[head:end], new[head:stop]):
         changes.append((what, start + head, until + head, begin + head, limit + head))
     if tail:
         changes.append(("equal", end, len(old), stop, len(new)))
     return changes
 
 
-def _matcher(old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
+def _sequence_matcher(old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
     from difflib import SequenceMatcher  # 5 ms, which no hook but one that asks for an edit needs
 
     return SequenceMatcher(None, old, new)
 
 
-def _compared(old: Sequence[str], new: Sequence[str]) -> Sequence[Change]:
+def _compare_middle(old: Sequence[str], new: Sequence[str]) -> Sequence[Change]:
     if not old or not new:
         return [("delete" if old else "insert", 0, len(old), 0, len(new))] if old or new else []
     counts = Counter(new)
     popular = len(new) // 100 + 1 if len(new) >= _POPULAR_FROM else len(new)
     if sum(number for line in old if (number := counts[line]) <= popular) > _MOST_PAIRS:
         return [("replace", 0, len(old), 0, len(new))]
-    return _matcher(old, new).get_opcodes()
+    return _sequence_matcher(old, new).get_opcodes()
 
 
-def _written(stretch: Sequence[Change], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+def _hunk_lines(stretch: Sequence[Change], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     first, last = stretch[0], stretch[-1]
     yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
     for what, start, until, begin, limit in stretch:
@@ -150,7 +152,7 @@ def _range(start: int, stop: int) -> str:
     return f"{start + 1 if length else start},{length}"
 
 
-def _common(old: Sequence[str], new: Sequence[str]) -> int:
+def _equal_at_start(old: Sequence[str], new: Sequence[str]) -> int:
     """Return the number of equal lines at the beginning."""
     shorter = min(len(old), len(new))
     return next((number for number in range(shorter) if old[number] != new[number]), shorter)
@@ -194,7 +196,7 @@ PRIVATE = "What stands there now is not shown: the file is readable by its owner
 _MOST_PLACES = 200
 Edit = tuple[str, str, bool]
 """A text to be replaced, what takes its place, and whether that is done everywhere it stands."""
-_SHOWN: Mapping[str, tuple[type, ...]] = {"command": (str, list), "edits": (list,), "replace_all": (bool,)}
+_SHOWN_TYPES: Mapping[str, tuple[type, ...]] = {"command": (str, list), "edits": (list,), "replace_all": (bool,)}
 """Sorts of values that are shown, by key; of all others it is text."""
 
 
@@ -203,18 +205,18 @@ def proposal_of(permission: Permission) -> Proposal:
     given = permission.input
     command = command_in(given)
     if command is not None:
-        rest = _without(given, "command", "description")
+        rest = _fields_besides(given, "command", "description")
         return Proposal(ProposalKind.COMMAND, words=text_in(given, "description"), text=command, rest=rest)
     path = next((key for key in PATH_KEYS if text_in(given, key)), None)
     if path is not None:
-        change = _change(permission, path)
+        change = _file_proposal(permission, path)
         if change is not None:
             return change
     for key, kind in (("url", ProposalKind.PAGE), ("query", ProposalKind.SEARCH), ("pattern", ProposalKind.SEARCH)):
         if text_in(given, key):
-            rest = _without(given, key, "prompt")
+            rest = _fields_besides(given, key, "prompt")
             return Proposal(kind, subject=text_in(given, key), words=text_in(given, "prompt"), rest=rest)
-    return Proposal(ProposalKind.OTHER, words=text_in(given, "description"), rest=_without(given, "description"))
+    return Proposal(ProposalKind.OTHER, words=text_in(given, "description"), rest=_fields_besides(given, "description"))
 
 
 def excerpt_of(permission: Permission) -> FileExcerpt | UnsetType:
@@ -222,12 +224,12 @@ def excerpt_of(permission: Permission) -> FileExcerpt | UnsetType:
 
     The lines that change and three around each, and wherever else the text stands that is to be replaced.
     """
-    before, edits = permission.before, tuple(_edits(permission.input))
+    before, edits = permission.before, tuple(_edits_in(permission.input))
     content = permission.input.get("content")
     if not isinstance(before, str) or not (edits or isinstance(content, str)):
         return UNSET
-    after = _applied(before, edits)[0] if edits else content
-    places = [place for old, _, everywhere in edits if old and not everywhere for place in _places(before, old)]
+    after = _apply_edits(before, edits)[0] if edits else content
+    places = [place for old, _, everywhere in edits if old and not everywhere for place in _line_spans_of(before, old)]
     hunks = hunks_of(before, before if after is None else after, more=places[: _MOST_PLACES + 1])
     lines = lines_of(before)
     excerpt = FileExcerpt(
@@ -237,7 +239,7 @@ def excerpt_of(permission: Permission) -> FileExcerpt | UnsetType:
     return excerpt if proposal_of(kept) == proposal_of(permission) else UNSET
 
 
-def _places(text: str, part: str) -> Iterator[tuple[int, int]]:
+def _line_spans_of(text: str, part: str) -> Iterator[tuple[int, int]]:
     """Yield the lines, from where to where, in which a part of a text stands, as far as there are not too many."""
     line = last = 0
     place = text.find(part)
@@ -266,26 +268,26 @@ def input_text(given: Fields) -> str:
     return json.dumps(dict(given), indent=2, ensure_ascii=False, default=str) + "\n"
 
 
-def _change(permission: Permission, path: str) -> Proposal | None:
+def _file_proposal(permission: Permission, path: str) -> Proposal | None:
     """Return the change of a file, None when the input holds none."""
     given, subject = permission.input, text_in(permission.input, path)
-    edits = tuple(_edits(given))
+    edits = tuple(_edits_in(given))
     if edits:
-        rest = _without(given, path, "old_string", "new_string", "replace_all", "edits")
-        return _edited(subject, permission.before, edits, rest, is_private=permission.is_private)
+        rest = _fields_besides(given, path, "old_string", "new_string", "replace_all", "edits")
+        return _edit_proposal(subject, permission.before, edits, rest, is_private=permission.is_private)
     content = given.get("content", given.get("new_source"))
     if not isinstance(content, str):
         return None
-    rest = _without(given, path, "content" if "content" in given else "new_source")
+    rest = _fields_besides(given, path, "content" if "content" in given else "new_source")
     if permission.before is UNSET or "new_source" in given:
         note = f"{PRIVATE}." if permission.is_private else "What stands there now is not on record."
         return Proposal(ProposalKind.CONTENT, subject=subject, text=content, notes=(note,), rest=rest)
     old = permission.before if isinstance(permission.before, str) else ""
     kind = ProposalKind.NEW_FILE if permission.before is None else ProposalKind.CHANGE
-    return _diffed(kind, subject, old, content, (), rest)
+    return _text_proposal(kind, subject, old, content, (), rest)
 
 
-def _applied(text: str, edits: Sequence[Edit]) -> tuple[str | None, tuple[str, ...]]:
+def _apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str | None, tuple[str, ...]]:
     """Return the text after these edits, None where one of them does not fit; and what the reader should know of
     them.
     """
@@ -300,13 +302,13 @@ def _applied(text: str, edits: Sequence[Edit]) -> tuple[str | None, tuple[str, .
     return text, tuple(notes)
 
 
-def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Fields, *, is_private: bool) -> Proposal:
+def _edit_proposal(subject: str, before: Any, edits: Sequence[Edit], rest: Fields, *, is_private: bool) -> Proposal:
     """Return the change that edits make of a file; without the file as it was only what they replace is compared."""
     if isinstance(before, str) or before is None:
-        text, notes = _applied(before or "", edits)
+        text, notes = _apply_edits(before or "", edits)
         if text is not None:
             kind = ProposalKind.NEW_FILE if before is None else ProposalKind.CHANGE
-            return _diffed(kind, subject, before or "", text, notes, rest)
+            return _text_proposal(kind, subject, before or "", text, notes, rest)
         note = "The text to be replaced is not in the file as it was when this was asked."
     else:
         note = f"{PRIVATE if is_private else 'The file as it was is not on record'}; only what is replaced is shown."
@@ -315,13 +317,15 @@ def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Fields, *, i
     return Proposal(ProposalKind.CHANGE, subject=subject, diff=lines, notes=(note, *everywhere_note), rest=rest)
 
 
-def _diffed(kind: ProposalKind, subject: str, old: str, new: str, notes: tuple[str, ...], rest: Fields) -> Proposal:
+def _text_proposal(
+    kind: ProposalKind, subject: str, old: str, new: str, notes: tuple[str, ...], rest: Fields
+) -> Proposal:
     nothing = ("Nothing would change.",) if old == new and kind is ProposalKind.CHANGE else ()
     empty = ("The file would be empty.",) if not new and old != new else ()
     return Proposal(kind, subject=subject, diff=line_difference(old, new), notes=(*notes, *nothing, *empty), rest=rest)
 
 
-def _edits(given: Fields) -> Iterator[Edit]:
+def _edits_in(given: Fields) -> Iterator[Edit]:
     several = given.get("edits")
     items = several if isinstance(several, list) else [given]
     found = []
@@ -333,9 +337,9 @@ def _edits(given: Fields) -> Iterator[Edit]:
     yield from found
 
 
-def _without(given: Fields, *keys: str) -> Fields:
+def _fields_besides(given: Fields, *keys: str) -> Fields:
     """Return the fields that are shown nowhere else; one of these keys whose value is of an unknown type is among
     them.
     """
-    hidden = {key for key in keys if isinstance(given.get(key), _SHOWN.get(key, str))}
+    hidden = {key for key in keys if isinstance(given.get(key), _SHOWN_TYPES.get(key, str))}
     return without(given, hidden)

@@ -42,19 +42,19 @@ def roster(facts: Facts) -> tuple[RosterRow, ...]:
     waiting: dict[str, list[RequestRow]] = {}
     for request in facts.requests.open:
         waiting.setdefault(request.asker, []).append(request)
-    names = _names(facts)
+    names = _names_on_roster(facts)
     twins = look_alikes({*names, ALL, USER})
     places = {name: place for place, name in enumerate(facts.config.agents)}
-    rows = [_row(facts, name, waiting.get(name, ()), twins.get(name, "")) for name in names]
-    return tuple(sorted(rows, key=lambda row: _place(facts, row, places.get(row.name, len(places)))))
+    rows = [_roster_row(facts, name, waiting.get(name, ()), twins.get(name, "")) for name in names]
+    return tuple(sorted(rows, key=lambda row: _row_order(facts, row, places.get(row.name, len(places)))))
 
 
-def _place(facts: Facts, row: RosterRow, place: int) -> tuple[bool, bool, int, int, str]:
+def _row_order(facts: Facts, row: RosterRow, place: int) -> tuple[bool, bool, int, int, str]:
     role = _ROLE_ORDER.get(row.role, len(_ROLE_ORDER))
     return row.name in facts.team.gone, row.stranger, role, place, row.name
 
 
-def _names(facts: Facts) -> set[str]:
+def _names_on_roster(facts: Facts) -> set[str]:
     """Return the members, and whoever else writes or is written to; of those gone only whom the queue still names."""
     members = set(facts.team.roles)
     if facts.config.lead == USER and not facts.config.agents:
@@ -62,10 +62,10 @@ def _names(facts: Facts) -> set[str]:
     return members.union(facts.inboxes, (entry.message.sender for entry in (*facts.live, *facts.notes))) - {ALL}
 
 
-def _row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str) -> RosterRow:
+def _roster_row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str) -> RosterRow:
     inbox, seen = facts.inboxes.get(name, _NO_INBOX), facts.seen.last_seen(name)
     role, session = facts.team.role(name), facts.team.sessions.current(name)
-    told = session if session is not None and _tells(session, facts.seen.spoken.get(name)) else None
+    told = session if session is not None and _is_last_word(session, facts.seen.spoken.get(name)) else None
     state, reason = _state(facts, name, seen, waiting, told)
     last = facts.seen.reports.get(name)
     report = report_of(last.message) if last is not None else None
@@ -104,23 +104,23 @@ def _state(
     stop = facts.stops.get(name)
     if stop is not None and not stop.is_alive:
         return (AgentState.STOPPED if stop.ended else AgentState.STOPPING), stop.reason
-    held = _held(facts, name, waiting, has_been_seen=seen is not None)
+    held = _waiting_state(facts, name, waiting, has_been_seen=seen is not None)
     if held is not None:
         return held
     if told is not None:
         denied = sum(bool(denial_of(row.question.payload)) for row in waiting)
-        return _in_session(facts, told, max(told.since, spoke or told.since), denied)
+        return _session_state(facts, told, max(told.since, spoke or told.since), denied)
     if seen is None:
         return AgentState.UNKNOWN, ""
     if stop is not None:
-        return _awake(facts, seen), f"{stop.reason}, but still writes"
+        return _active_or_idle(facts, seen), f"{stop.reason}, but still writes"
     story = facts.sprint.work.get(name)
     if story:
-        return _awake(facts, seen), f"works on story {story}"
-    return _awake(facts, seen), "" if facts.seen.last_written(name) else "reads, has not written yet"
+        return _active_or_idle(facts, seen), f"works on story {story}"
+    return _active_or_idle(facts, seen), "" if facts.seen.last_written(name) else "reads, has not written yet"
 
 
-def _tells(session: AgentSession, spoke: Order | None) -> bool:
+def _is_last_word(session: AgentSession, spoke: Order | None) -> bool:
     """Return whether the word on the session is the last on the agent: one that rests and writes all the same is at
     work.
     """
@@ -129,7 +129,7 @@ def _tells(session: AgentSession, spoke: Order | None) -> bool:
     return session.doing is Doing.WORKING or spoke is None or spoke <= session.since
 
 
-def _in_session(facts: Facts, session: AgentSession, heard: Order, denied: int) -> tuple[AgentState, str]:
+def _session_state(facts: Facts, session: AgentSession, heard: Order, denied: int) -> tuple[AgentState, str]:
     """Return the client's last report; a turn may take long without a word, so it counts longer than a message."""
     where = f"a {session.client} session" if session.client else "a session"
     what = f"as a teammate of {session.sponsor}" if session.sponsor else f"in {where}"
@@ -142,11 +142,11 @@ def _in_session(facts: Facts, session: AgentSession, heard: Order, denied: int) 
     return AgentState.ACTIVE, f"works {what}"
 
 
-def _awake(facts: Facts, seen: datetime) -> AgentState:
+def _active_or_idle(facts: Facts, seen: datetime) -> AgentState:
     return AgentState.ACTIVE if facts.now - seen <= ACTIVE_FOR else AgentState.IDLE
 
 
-def _held(
+def _waiting_state(
     facts: Facts, name: str, waiting: Iterable[RequestRow], *, has_been_seen: bool
 ) -> tuple[AgentState, str] | None:
     """Return what keeps the agent from going on, as far as its requests and its plan mode tell."""
@@ -204,14 +204,14 @@ class StopRow(Struct, frozen=True):
 def stops_of(view: View) -> tuple[StopRow, ...]:
     """Return every agent but the lead, those under way first, then those not asked, then those that ended."""
     lead = view.snapshot.config.lead
-    asked = _latest(view)
+    asked = _latest_stop_requests(view)
     agents = {row.name: row for row in view.roster if row.name not in (lead, USER)}
     names = dict.fromkeys((*asked, *agents))
     rows = [_stop_row(name, asked.get(name), agents.get(name)) for name in names if name not in (lead, USER)]
-    return tuple(sorted(rows, key=lambda row: (_ORDER[row.stage], row.agent)))
+    return tuple(sorted(rows, key=lambda row: (_STAGE_ORDER[row.stage], row.agent)))
 
 
-_ORDER = {
+_STAGE_ORDER = {
     Stage.REFUSED: 0,
     Stage.WRITTEN: 1,
     Stage.DELIVERED: 1,
@@ -223,7 +223,7 @@ _ORDER = {
 }
 
 
-def _latest(view: View) -> dict[str, RequestRow]:
+def _latest_stop_requests(view: View) -> dict[str, RequestRow]:
     """Return the latest request to stop of each agent."""
     latest: dict[str, RequestRow] = {}
     for row in view.requests:

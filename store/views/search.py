@@ -28,16 +28,16 @@ KEYS = ("from", "to", "with", "kind", "status", "is", "since", "before")
 """What stands before a colon; an address is a word."""
 MARKS = ("open", "decided", "mine", "late", "unread", "read", "failed")
 """What `is:` asks for."""
-_PART = re.compile(r'(?P<no>-)?(?:(?P<key>[a-z]+):)?(?:"(?P<exact>[^"]*)"?|(?P<word>[^\s"]\S*))', re.ASCII)
+_QUERY_PART = re.compile(r'(?P<no>-)?(?:(?P<key>[a-z]+):)?(?:"(?P<exact>[^"]*)"?|(?P<word>[^\s"]\S*))', re.ASCII)
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
-_DAYS = {"today": 0, "yesterday": 1}
+_DAYS_AGO = {"today": 0, "yesterday": 1}
 _ME = "me"
 _AGE = re.compile(r"(\d+)\s*([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_BEGUN = frozenset(f"{key}:" for key in KEYS)
-_BEGUN_FIELD = re.compile("([a-z]+):")
+_FIELDS_WITHOUT_VALUE = frozenset(f"{key}:" for key in KEYS)
+_FIELD_WITHOUT_VALUE = re.compile("([a-z]+):")
 """A field without its value yet."""
-_DEEPEST = 5
+_DEEPEST_SAVED = 5
 """Saved queries that name saved queries."""
 
 
@@ -150,21 +150,21 @@ def parse_query(text: str, *, now: datetime, saved: Mapping[str, str] | None = N
             is not there.
     """
     terms = _terms(text, now, saved or {}, 0)
-    return Query(tuple(_about_me(term, me) if me else term for term in terms))
+    return Query(tuple(_with_own_name(term, me) if me else term for term in terms))
 
 
-def _about_me(term: Term, me: str) -> Term:
+def _with_own_name(term: Term, me: str) -> Term:
     if term.key not in ("from", "to", "with") or term.is_whole or term.value.casefold() != _ME:
         return term
     return Term(term.key, me, term.is_negated, is_whole=True)
 
 
 def _unknown_field(key: str) -> TeamError:
-    hint = f"{_meant(f'{key}:', [f'{name}:' for name in KEYS])} Quotes make it words."
+    hint = f"{_nearest_hint(f'{key}:', [f'{name}:' for name in KEYS])} Quotes make it words."
     return TeamError(Code.USAGE, f"there is no field {key:.40}:", hint)
 
 
-def _meant(word: str, known: Sequence[str]) -> str:
+def _nearest_hint(word: str, known: Sequence[str]) -> str:
     """Return a hint: the known words that come near, else all of them."""
     near = get_close_matches(word, known, n=3)
     return f"Did you mean {' or '.join(near)}?" if near else f"Known are {', '.join(known)}."
@@ -177,8 +177,9 @@ def refuse_unfinished(text: str) -> None:
     Raises:
         TeamError: `USAGE`.
     """
-    fields = [f"{part['key']}:" for part in _PART.finditer(text) if part["key"] and not (part["exact"] or part["word"])]
-    fields += [part["word"] for part in _PART.finditer(text) if not part["key"] and part["word"] in _BEGUN]
+    parts = list(_QUERY_PART.finditer(text))
+    fields = [f"{part['key']}:" for part in parts if part["key"] and not (part["exact"] or part["word"])]
+    fields += [part["word"] for part in parts if not part["key"] and part["word"] in _FIELDS_WITHOUT_VALUE]
     # guard: unfinished-query-refused
     if fields or not text.strip():
         what = f"{fields[0]} has no value" if fields else "the query is empty"
@@ -186,20 +187,20 @@ def refuse_unfinished(text: str) -> None:
 
 
 def _terms(text: str, now: datetime, saved: Mapping[str, str], depth: int) -> Iterator[Term]:
-    for part in _PART.finditer(text):
+    for part in _QUERY_PART.finditer(text):
         key, exact, value = part["key"] or "", part["exact"] is not None, part["exact"] or part["word"] or ""
         if key and key not in KEYS:
             if not value.startswith("//"):
                 raise _unknown_field(key)
             key, value = "", f"{key}:{value}"
-        begun = _BEGUN_FIELD.fullmatch(value) if not key and not exact else None
+        begun = _FIELD_WITHOUT_VALUE.fullmatch(value) if not key and not exact else None
         if begun is not None and begun[1] not in KEYS:
             raise _unknown_field(begun[1])
         is_begun = begun is not None
         if is_begun or (part["no"] and not (key or value)):
             continue
         if not key and not exact and value.startswith("@") and len(value) > 1:
-            yield from _saved(value[1:], now, saved, depth)
+            yield from _saved_terms(value[1:], now, saved, depth)
         elif value:
             yield _term(key, value, part["no"] is not None, exact, now)
 
@@ -208,7 +209,7 @@ def _term(key: str, value: str, is_negated: bool, is_whole: bool, now: datetime)
     if key in ("since", "before"):
         return Term(key, value, is_negated, moment=moment_of(value, now, named=f"{key}:"))
     if key == "is" and value.casefold() not in MARKS:
-        hint = _meant(f"is:{value.casefold()}", [f"is:{mark}" for mark in MARKS])
+        hint = _nearest_hint(f"is:{value.casefold()}", [f"is:{mark}" for mark in MARKS])
         raise TeamError(Code.USAGE, f"is:{value:.40} is not known", hint)
     if key:
         return Term(key, value, is_negated, is_whole=is_whole)
@@ -216,8 +217,8 @@ def _term(key: str, value: str, is_negated: bool, is_whole: bool, now: datetime)
     return Term(key, value, is_negated, pattern=re.compile(re.escape(value), flags))
 
 
-def _saved(name: str, now: datetime, saved: Mapping[str, str], depth: int) -> Iterator[Term]:
-    if name not in saved or depth > _DEEPEST:
+def _saved_terms(name: str, now: datetime, saved: Mapping[str, str], depth: int) -> Iterator[Term]:
+    if name not in saved or depth > _DEEPEST_SAVED:
         hint = f"Saved are: {', '.join(sorted(saved))}." if saved else "Save one under [filters] in config.toml."
         raise TeamError(Code.USAGE, f"no query is saved as @{name:.40}", hint)
     yield from _terms(saved[name], now, saved, depth + 1)
@@ -235,7 +236,7 @@ def moment_of(text: str, now: datetime, *, named: str) -> datetime:
             return now - timedelta(**{_UNITS[age.group(2)]: int(age.group(1))})
     except (OverflowError, ValueError):  # also for more digits than Python makes a number of
         return datetime.min.replace(tzinfo=UTC)
-    moment = _day_or_clock(text.strip().casefold(), now) or _local(text) or from_text(text)
+    moment = _day_or_clock(text.strip().casefold(), now) or _local_time(text) or from_text(text)
     if moment is None:
         hint = (
             "Give today, yesterday, 14:00, a date or time (2026-02-24, 2026-02-24T10:30:00Z) or an age (30m, 12h, 7d)."
@@ -247,8 +248,10 @@ def moment_of(text: str, now: datetime, *, named: str) -> datetime:
 def _day_or_clock(text: str, now: datetime) -> datetime | None:
     """Return the beginning of today or yesterday, or when it was such a time of day last; None for any other text."""
     today = now.astimezone().replace(tzinfo=None)  # wall clock: the hour before may have had another offset
-    if text in _DAYS:
-        return (today.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=_DAYS[text])).astimezone(UTC)
+    if text in _DAYS_AGO:
+        return (today.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=_DAYS_AGO[text])).astimezone(
+            UTC
+        )
     clock = _CLOCK.fullmatch(text)
     if clock is None:
         return None
@@ -258,7 +261,7 @@ def _day_or_clock(text: str, now: datetime) -> datetime | None:
     return last if last <= now else (moment - timedelta(days=1)).astimezone(UTC)
 
 
-def _local(text: str) -> datetime | None:
+def _local_time(text: str) -> datetime | None:
     """Read a time without a zone as the local time that log lines print; None for any other text."""
     try:
         moment = datetime.fromisoformat(text.strip())
@@ -267,7 +270,7 @@ def _local(text: str) -> datetime | None:
         return None
 
 
-def wanted(
+def history_query(
     *,
     now: datetime,
     agent: str | None = None,
@@ -296,19 +299,19 @@ def wanted(
     return Query(tuple(terms))
 
 
-def text_found(*texts: str, at: datetime | None = None) -> Searchable:
+def searchable_texts(*texts: str, at: datetime | None = None) -> Searchable:
     """Return the fields that a query searches where there are only words."""
     return Searchable(texts, "", (), (), "", at, frozenset())
 
 
-def message_found(message: Message) -> Searchable:
+def searchable_message(message: Message) -> Searchable:
     """Return the fields of a message that a query searches."""
     read = parse_message(message)
     asked = (read.opens, read.answers)
     kinds = (message.type, read.name, *(str(kind) for kind in asked if kind is not None))
     marks = {"failed"} & {message.status} | ({"read"} if message.status == Status.READ else {"unread"})
     return Searchable(
-        texts=(*kinds, str(message.status), str(message.priority), *_texts(message)),
+        texts=(*kinds, str(message.status), str(message.priority), *_texts_in(message)),
         sender=message.sender,
         recipients=message.recipients,
         kinds=kinds,
@@ -318,9 +321,9 @@ def message_found(message: Message) -> Searchable:
     )
 
 
-def request_found(row: RequestRow, *, me: str) -> Searchable:
+def searchable_request(row: RequestRow, *, me: str) -> Searchable:
     """Return the fields of a request that a query searches."""
-    found = message_found(row.question)
+    found = searchable_message(row.question)
     return Searchable(
         texts=(*found.texts, row.state, row.request_id, row.title, row.reason),
         sender=row.asker,
@@ -337,12 +340,12 @@ def _marks_of(row: RequestRow, me: str) -> frozenset[str]:
     return frozenset(marks | ({"mine"} if me in (row.asker, row.addressee) else set()))
 
 
-def finder(requests: Iterable[RequestRow], me: str) -> Callable[[Message], Searchable]:
+def searchable_with_requests(requests: Iterable[RequestRow], me: str) -> Callable[[Message], Searchable]:
     """Return what finds messages: one that asks also by how its request stands."""
     asked = {row.question.message_id: row for row in requests}
 
     def found(message: Message) -> Searchable:
-        row, plain = asked.get(message.message_id), message_found(message)
+        row, plain = asked.get(message.message_id), searchable_message(message)
         return plain if row is None else replace(plain, marks=plain.marks | _marks_of(row, me))
 
     return found
@@ -367,7 +370,7 @@ def query_completions(text: str, values: Mapping[str, Iterable[str]]) -> list[st
     return [f"{head}{space}{sign}{end}" for end in ends]
 
 
-def _texts(message: Message) -> Iterator[str]:
+def _texts_in(message: Message) -> Iterator[str]:
     yield from (message.message_id, message.sender, *message.recipients)
     ahead: list[Any] = [message.payload]
     while ahead:

@@ -27,12 +27,12 @@ from team_console.store.views.facts import Requests
 from team_console.store.views.rows import Batch, Lifecycle, Sprint, Step, Story, StoryState
 
 TASK = "TASK_ASSIGNMENT"
-_GOOD = frozenset({"success", "passed", "done", "complete", "completed", "skipped"})
-_BAD = frozenset(
+_DONE_WORDS = frozenset({"success", "passed", "done", "complete", "completed", "skipped"})
+_FAILED_WORDS = frozenset(
     {"failure", "failed", "error", "timeout", "needs-intervention", "completeness-violation", "test-regression"}
     | {"scope-violation", "e2e-failure", "login-failure"}
 )
-_NOT_LAST = ("story-creator", "story-reviewer", "dev-runner")
+_AGENTS_THAT_HAND_ON = ("story-creator", "story-reviewer", "dev-runner")
 """Agents whose success hands the story on; it is not done yet (`docs/contributing/requirements.md` B.4)."""
 
 
@@ -67,7 +67,7 @@ class _Session(Struct):
         return next((batch for batch in self.batches.values() if story in batch.stories), None)
 
 
-class _Fold:
+class _SprintFold:
     """Sessions by name, and agent -> the session and the story it was given and has not reported."""
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ class _Fold:
         if session is None or not story or session.batch_of(story) is None:
             return
         state = report_state(body)
-        if state is StoryState.FAILED or (state is StoryState.DONE and not agent.startswith(_NOT_LAST)):
+        if state is StoryState.FAILED or (state is StoryState.DONE and not agent.startswith(_AGENTS_THAT_HAND_ON)):
             session.states[story] = state
         session.agents[story] = agent
 
@@ -146,24 +146,24 @@ class _Fold:
                 session.states[story] = state
 
 
-_FOLDS: Mapping[str, Callable[[_Fold, PlacedMessage], None]] = {
-    PLAN: _Fold.plan,
-    CORRECTION: _Fold.correct,
-    TASK: _Fold.task,
-    DISPATCH: _Fold.task,
-    COMPLETE: _Fold.report,
-    BATCH_REPORT: _Fold.finish,
-    DESTROYED: _Fold.end,
+_FOLD_OF_KIND: Mapping[str, Callable[[_SprintFold, PlacedMessage], None]] = {
+    PLAN: _SprintFold.plan,
+    CORRECTION: _SprintFold.correct,
+    TASK: _SprintFold.task,
+    DISPATCH: _SprintFold.task,
+    COMPLETE: _SprintFold.report,
+    BATCH_REPORT: _SprintFold.finish,
+    DESTROYED: _SprintFold.end,
 }
-BATCH_FACTS = frozenset(_FOLDS)
+BATCH_FACTS = frozenset(_FOLD_OF_KIND)
 """Kinds that batches are made of."""
 
 
 def sprint(facts: Iterable[PlacedMessage]) -> Sprint:
     """Fold the facts of `BATCH_FACTS`, in order."""
-    fold = _Fold()
+    fold = _SprintFold()
     for entry in facts:
-        _FOLDS[entry.read.name](fold, entry)
+        _FOLD_OF_KIND[entry.read.name](fold, entry)
     unfinished: dict[str, tuple[str, ...]] = {}
     following: dict[str, list[str]] = {}
     batches: list[Batch] = []
@@ -171,7 +171,7 @@ def sprint(facts: Iterable[PlacedMessage]) -> Sprint:
     for session in fold.sessions.values():
         done |= {story for story, state in session.states.items() if state is StoryState.DONE}
         for batch in session.batches.values():
-            batches.append(_row(session, batch))
+            batches.append(_batch_row(session, batch))
             left = tuple(story for story in batch.stories if session.states.get(story) is not StoryState.DONE)
             if batch.slave and left:
                 unfinished[batch.slave] = unfinished.get(batch.slave, ()) + left
@@ -185,12 +185,12 @@ def sprint(facts: Iterable[PlacedMessage]) -> Sprint:
 def report_state(body: Mapping[str, Any]) -> StoryState | None:
     """Return the end of an agent's work on a story by its report; None where the report says neither."""
     status = key_in(body, "status").lower()
-    if status in _BAD:
+    if status in _FAILED_WORDS:
         return StoryState.FAILED
-    return StoryState.DONE if status in _GOOD else None
+    return StoryState.DONE if status in _DONE_WORDS else None
 
 
-def _row(session: _Session, batch: _Batch) -> Batch:
+def _batch_row(session: _Session, batch: _Batch) -> Batch:
     shown = batch.report or batch.source
     return Batch(
         key=f"{session.name}/{batch.batch_id}",
@@ -217,7 +217,7 @@ def _batch_of_slave(slave: str) -> str:
 
 # The eleven steps of a temporary agent (seed 002), and which are missing or out of order.
 
-TITLES = (
+STEP_TITLES = (
     "asked for",
     "created by the Master",
     "announced to the asker",
@@ -233,18 +233,24 @@ TITLES = (
 """What happened at each step, from 1."""
 _PERMANENT = frozenset({"master", "resident", "slave"})
 """Roles of agents without a lifecycle."""
-_UNSEEN = frozenset({2, 6})
+_ASKED, _CREATED, _ANNOUNCED, _LISTED, _TASK, _WORKS, _REPORTED, _END_ASKED, _TOLD, _ENDED, _UNLISTED = range(1, 12)
+"""Numbers of the steps, as `STEP_TITLES` names them."""
+_STEPS_WITHOUT_MESSAGE = frozenset({_CREATED, _WORKS})
 """Steps that are no message; they are known by the message after them."""
-_BY_ROSTER = frozenset({4, 11})
-_BY_DISPATCH = frozenset({2, 3, 4, 5})
-_STEPS = {
-    DISPATCH: 1,
-    "AGENT_CREATED": 3,
-    "TASK_ASSIGNMENT": 5,
-    COMPLETE: 7,
-    "AGENT_DESTROY_REQUEST": 8,
-    "shutdown_request": 9,
-    "AGENT_DESTROYED": 10,
+_ROSTER_STEPS = frozenset({_LISTED, _UNLISTED})
+"""Steps that only a roster tells."""
+_DISPATCH_STEPS = frozenset({_CREATED, _ANNOUNCED, _LISTED, _TASK})
+"""Steps that a dispatch, which asks for an agent together with its task, makes needless."""
+_TEMPORARY_STEPS = frozenset({_ASKED, _ANNOUNCED, _TASK, _REPORTED, _END_ASKED})
+"""Steps by which an agent is known to be a temporary one."""
+_STEP_OF_KIND = {
+    DISPATCH: _ASKED,
+    "AGENT_CREATED": _ANNOUNCED,
+    "TASK_ASSIGNMENT": _TASK,
+    COMPLETE: _REPORTED,
+    "AGENT_DESTROY_REQUEST": _END_ASKED,
+    "shutdown_request": _TOLD,
+    "AGENT_DESTROYED": _ENDED,
 }
 
 
@@ -257,12 +263,12 @@ class _Life(Struct):
     @property
     def is_over(self) -> bool:
         """Whether its end was confirmed; one that was dispatched is over once it was told to stop."""
-        return 10 in self.seen or (self.was_dispatched and 9 in self.seen)
+        return _ENDED in self.seen or (self.was_dispatched and _TOLD in self.seen)
 
     @property
     def was_dispatched(self) -> bool:
         """Whether it was asked for together with its task."""
-        return 1 in self.seen and self.seen[1].read.name == DISPATCH
+        return _ASKED in self.seen and self.seen[_ASKED].read.name == DISPATCH
 
 
 def lifecycles(
@@ -275,24 +281,23 @@ def lifecycles(
         roles: Everybody there is or was.
         complete: Whether all messages are known; if not, steps before the first one seen are not called missing.
     """
-    lives = _lives(known, requests, roles)
+    lives = _lives_by_agent(known, requests, roles)
     without_rosters = "resident" not in roles.values()  # rosters go to residents alone
     rows: list[Lifecycle] = []
     for agent, own in lives.items():
-        # A temporary agent was asked for, created, given a task, or is to be ended.
-        temporary = [life for life in own if life.seen.keys() & {1, 3, 5, 7, 8}]
+        temporary = [life for life in own if life.seen.keys() & _TEMPORARY_STEPS]
         for number, life in enumerate(temporary, start=1):
-            unneeded = _UNSEEN
+            unneeded = _STEPS_WITHOUT_MESSAGE
             if without_rosters or life.was_dispatched:
-                unneeded |= _BY_ROSTER
+                unneeded |= _ROSTER_STEPS
             if life.was_dispatched:
-                unneeded |= _BY_DISPATCH
-            first, last = 1 if complete else min(life.seen), max(life.seen)
+                unneeded |= _DISPATCH_STEPS
+            first, last = _ASKED if complete else min(life.seen), max(life.seen)
             row = Lifecycle(
                 key=agent if number == 1 else f"{agent}#{number}",
                 agent=agent,
-                slave=_slave(life),
-                steps=tuple(_step(life, item) for item in range(1, 12)),
+                slave=_slave_of(life),
+                steps=tuple(_step(life, item) for item in range(_ASKED, _UNLISTED + 1)),
                 missing=tuple(item for item in range(first, last) if item not in life.seen and item not in unneeded),
                 out_of_order=_out_of_order(life),
                 ended=life.is_over,
@@ -301,7 +306,7 @@ def lifecycles(
     return tuple(sorted(rows, key=lambda row: row.ended))
 
 
-def _lives(
+def _lives_by_agent(
     known: Iterable[PlacedMessage], requests: Requests, roles: Mapping[str, str]
 ) -> Mapping[str, Sequence[_Life]]:
     """Return the lives of each agent, the oldest first; a name that is used again begins a new one."""
@@ -314,25 +319,25 @@ def _lives(
             roster, listed = entry, frozenset(texts_in(mapping_in(entry.read.body, "roster"), "temps"))
             for agent in listed & lives.keys():
                 life = lives[agent][-1]
-                if 3 in life.seen and not life.is_over:
-                    life.seen.setdefault(4, entry)
+                if _ANNOUNCED in life.seen and not life.is_over:
+                    life.seen.setdefault(_LISTED, entry)
             for agent in still_listed.keys() - listed:
-                still_listed.pop(agent).seen[11] = entry
+                still_listed.pop(agent).seen[_UNLISTED] = entry
             continue
-        step, agent = _STEPS.get(entry.read.name), _agent_of(entry)
+        step, agent = _STEP_OF_KIND.get(entry.read.name), _agent_of(entry)
         if step is None or not agent or roles.get(agent) in _PERMANENT:
             continue
         own = lives.setdefault(agent, [])
-        if not own or (step in (1, 3, 5) and own[-1].is_over):
+        if not own or (step in (_ASKED, _ANNOUNCED, _TASK) and own[-1].is_over):
             own.append(_Life(agent))
-            if roster is not None and agent in listed and step in (3, 5):
-                own[-1].seen[4] = roster
+            if roster is not None and agent in listed and step in (_ANNOUNCED, _TASK):
+                own[-1].seen[_LISTED] = roster
         life = own[-1]
         life.seen.setdefault(step, entry)
         asked = requests.creations.get(entry.message.message_id)
         if asked is not None:
-            life.seen.setdefault(1, asked)
-        if step == 10:
+            life.seen.setdefault(_ASKED, asked)
+        if step == _ENDED:
             still_listed[agent] = life
     return lives
 
@@ -350,15 +355,15 @@ def _agent_of(entry: PlacedMessage) -> str:
 
 
 def _step(life: _Life, number: int) -> Step:
-    entry, title = life.seen.get(number), TITLES[number - 1]
+    entry, title = life.seen.get(number), STEP_TITLES[number - 1]
     if entry is None:
-        after = life.seen.get(number + 1) if number in _UNSEEN else None
+        after = life.seen.get(number + 1) if number in _STEPS_WITHOUT_MESSAGE else None
         return Step(number, title, after.moment if after is not None else None)
     return Step(number, title, entry.moment, entry.message)
 
 
 def _out_of_order(life: _Life) -> tuple[int, ...]:
-    """Steps that were made before an earlier one was."""
+    """Return the numbers of the steps that were made before an earlier one was."""
     found: list[int] = []
     latest: PlacedMessage | None = None
     for number, entry in sorted(life.seen.items()):
@@ -371,19 +376,19 @@ def _out_of_order(life: _Life) -> tuple[int, ...]:
 
 
 def _came_before(entry: PlacedMessage, other: PlacedMessage) -> bool:
-    """By time; within one second, which is all that many writers tell, by the order in which they were stored."""
+    """Compare by time; within one second, which is all that many writers tell, by the order of the store."""
     same_second = entry.when.replace(microsecond=0) == other.when.replace(microsecond=0)
     if same_second and 0 in (entry.when.microsecond, other.when.microsecond):
         return entry.place < other.place
     return entry.when < other.when
 
 
-def _slave(life: _Life) -> str:
+def _slave_of(life: _Life) -> str:
     """Return the slave it works for: whoever gave the task, was told of the creation, or asked for the end."""
-    for step in (1, 5, 8):
+    for step in (_ASKED, _TASK, _END_ASKED):
         if step in life.seen:
             return life.seen[step].message.sender
-    for step in (3, 10, 7):
+    for step in (_ANNOUNCED, _ENDED, _REPORTED):
         if step in life.seen:
             return life.seen[step].message.recipients[0]
     return ""

@@ -34,7 +34,7 @@ LONG_WRITE = 1.0
 """Seconds that no write of ours takes: a lock held longer than this is in the way, so it is a state of its own."""
 SILENT = 45.0
 """Seconds without a look at the store after which what is shown counts as stale."""
-_OF_SETTINGS = frozenset({SETTINGS_UNREADABLE, SETTINGS_LOST})
+_SETTINGS_CODES = frozenset({SETTINGS_UNREADABLE, SETTINGS_LOST})
 _LIVE = WatchHint(WatchState.LIVE)
 
 
@@ -122,7 +122,7 @@ class StoreStatus(Struct, frozen=True):
         return tuple(reason for reason in self.reasons if reason.state in _INCOMPLETE | {State.SETTINGS, State.FOREIGN})
 
 
-_FEW = 5
+_MOST_DROP_FILES = 5
 """Files in `drop/` that are named one by one."""
 _INCOMPLETE = frozenset({State.READING, State.UNREADABLE, State.VANISHED, State.STALE, State.DOUBT})
 
@@ -138,7 +138,7 @@ def assess(snapshot: Snapshot | None, now: datetime, looks: Looks = Looks()) -> 
         reasons=reasons,
         holder=snapshot.holder,
         missing=len(snapshot.missing),
-        damaged=len(_damaged(snapshot)),
+        damaged=len(_damaged_entries(snapshot)),
         is_empty=snapshot.condition is Condition.EMPTY,
     )
 
@@ -174,14 +174,14 @@ def _reasons(snapshot: Snapshot | None, now: datetime, looks: Looks) -> Iterator
     stale = _stale_words(now, looks)
     if stale:
         yield Reason(State.STALE, stale)
-    yield from _doubts(snapshot)
+    yield from _doubt_reasons(snapshot)
     if snapshot.holder is not None and is_in_the_way(snapshot.holder, now):
         yield Reason(State.LOCKED, holder_words(snapshot.holder, snapshot.holder.since), "Reading goes on.")
     for problem in snapshot.problems:
         if problem.code == NO_LOCKS:
             yield Reason(State.LOCKED, problem.message, problem.hint)
     for problem in snapshot.problems:
-        if problem.code in _OF_SETTINGS:
+        if problem.code in _SETTINGS_CODES:
             yield Reason(State.SETTINGS, problem.message, problem.hint)
     if snapshot.config.is_misplaced:
         hint = "team-console check says why; messages may wait in the other."
@@ -213,7 +213,7 @@ def _stale_words(now: datetime, looks: Looks) -> str:
     return ""
 
 
-def _doubts(snapshot: Snapshot) -> Iterator[Reason]:
+def _doubt_reasons(snapshot: Snapshot) -> Iterator[Reason]:
     if snapshot.doubt is not None:
         yield Reason(State.DOUBT, snapshot.doubt.message, snapshot.doubt.hint)
     elif snapshot.missing:
@@ -221,7 +221,7 @@ def _doubts(snapshot: Snapshot) -> Iterator[Reason]:
         many = f"{number:,} messages that were seen before are gone, and no archive has them"
         text = "1 message that was seen before is gone, and no archive has it" if number == 1 else many
         yield Reason(State.DOUBT, text, "Another program took it out without archiving it; nobody will receive it.")
-    number = len(_damaged(snapshot))
+    number = len(_damaged_entries(snapshot))
     # guard: damage-told
     if number:
         text = (
@@ -231,18 +231,18 @@ def _doubts(snapshot: Snapshot) -> Iterator[Reason]:
         yield Reason(State.DOUBT, text, f"It is not known what {says}; 'team-console check' names each place.")
     for code in (CONFLICTED_COPY, DROP_UNREADABLE):
         told = [problem for problem in snapshot.problems if problem.code == code and problem.severity != "notice"]
-        for problem in told[:_FEW]:
+        for problem in told[:_MOST_DROP_FILES]:
             yield Reason(State.DOUBT, problem.message, problem.hint)
 
 
-def _damaged(snapshot: Snapshot) -> list[Problem]:
+def _damaged_entries(snapshot: Snapshot) -> list[Problem]:
     """Return the problems of entries that are not shown; a warning is about one that is shown as well as it can be."""
     return [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY" and problem.severity == "error"]
 
 
 # View of a team as it is now, with as much of the archive as a question needs.
 
-ARCHIVED = 2_000
+MOST_ARCHIVED = 2_000
 """How many archived messages, newest first, count for requests answered long ago and for when agents were seen."""
 
 
@@ -251,7 +251,7 @@ def view_of_team(
     snapshot: Snapshot,
     *,
     me: str,
-    archived: int = ARCHIVED,
+    archived: int = MOST_ARCHIVED,
     thorough: bool = False,
     counted: bool = True,
 ) -> View:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from team_console.store.views.needs import ItemPart, Rank, arranged, group_of, part_of
+from team_console.store.views.needs import ItemPart, Rank, arrange_items, group_of, part_of
 from team_console.store.views.rows import ActionItem, Need
 
 from tests.equipment.chronicle import LEAD, Chronicle, settings
@@ -35,6 +35,6 @@ def test_what_is_critical_is_decided_first_and_a_message_is_for_information() ->
     story.plan()
     story.plan("debugger", request_id="plan-2", priority="critical")
     story.say("debugger", LEAD)
-    groups = [(item.who, group_of(item)) for item in arranged(story.view().attention)]
+    groups = [(item.who, group_of(item)) for item in arrange_items(story.view().attention)]
     wanted = [("debugger", Rank.CRITICAL), ("task-manager", Rank.NORMAL), ("debugger", ItemPart.INFORMATION)]
     assert groups == wanted

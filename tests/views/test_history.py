@@ -11,7 +11,7 @@ from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.views.history import csv_row, history, log_line, newest_archived
-from team_console.store.views.search import finder, moment_of, parse_query, wanted
+from team_console.store.views.search import history_query, moment_of, parse_query, searchable_with_requests
 
 from tests.equipment.cases import cases
 from tests.equipment.chronicle import LEAD, Chronicle
@@ -29,7 +29,7 @@ def _team(story: Chronicle) -> MemoryTeam:
 
 
 def _ids(story: Chronicle, **filters: Any) -> list[str]:
-    messages, _ = history(_team(story), story.messages, wanted(now=story.now, **filters))
+    messages, _ = history(_team(story), story.messages, history_query(now=story.now, **filters))
     return [message.message_id for message in messages]
 
 
@@ -119,7 +119,7 @@ def story() -> Chronicle:
 @cases
 def test_each_part_finds_what_it_says(story: Chronicle, query: str, ids: list[str]) -> None:
     wanted = parse_query(query, now=story.now, saved=SAVED, me=LEAD)
-    found = finder(story.view().requests, LEAD)
+    found = searchable_with_requests(story.view().requests, LEAD)
     assert [message.message_id for message in story.messages if wanted.fits(found(message))] == ids
 
 

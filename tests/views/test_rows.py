@@ -9,7 +9,7 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.state_reports import report_of
 from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import message_title, structure
-from team_console.store.views.conversation import gathered_copies
+from team_console.store.views.conversation import group_copies
 
 from tests.equipment.cases import cases
 from tests.equipment.chronicle import LEAD, Chronicle
@@ -37,7 +37,7 @@ def copy(number: int, to: str, **changes: Any) -> Message:
 @cases
 def test_whatever_differs_is_not_hidden_behind_a_broadcast(changes: dict[str, Any]) -> None:
     other = copy(3, "c").with_changes(**changes)
-    rows = list(gathered_copies((copy(1, "a"), copy(2, "b"), other)))
+    rows = list(group_copies((copy(1, "a"), copy(2, "b"), other)))
     assert (other,) in rows
     assert sorted(len(row) for row in rows) == [1, 2]
 
@@ -45,7 +45,7 @@ def test_whatever_differs_is_not_hidden_behind_a_broadcast(changes: dict[str, An
 def test_many_copies_are_gathered_with_one_look_at_each() -> None:
     """A look at each pair of them would not end within a test's time."""
     copies = [copy(number, f"agent-{number}") for number in range(5_000)]
-    (row,) = gathered_copies(copies)
+    (row,) = group_copies(copies)
     assert len(row) == 5_000
 
 

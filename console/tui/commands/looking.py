@@ -24,7 +24,7 @@ from team_console.store.views.digest import DigestGroup, group_head, happening_l
 from team_console.store.views.history import newest_archived
 from team_console.store.views.roster import stops_of
 from team_console.store.views.rows import View
-from team_console.store.views.status import ARCHIVED
+from team_console.store.views.status import MOST_ARCHIVED
 from team_console.widgets.bars import Card
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.fields import FieldKind, words_of_a_decision
@@ -323,7 +323,7 @@ def conversation(screen: MainScreen, context: ActionContext) -> None:
     word, team = context.selection.subject, screen.caller.team
 
     def document(view: View) -> Document:
-        thread = gather_thread(team, view.snapshot, word, newest_archived(team, limit=ARCHIVED), view.requests)
+        thread = gather_thread(team, view.snapshot, word, newest_archived(team, limit=MOST_ARCHIVED), view.requests)
         if thread is not None:
             return conversation_document(thread, view.requests, now=team.clock())
         text = f"Nothing is known any more under {safe_line(word, 120)}."

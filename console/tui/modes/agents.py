@@ -25,7 +25,7 @@ from team_console.store.protocol.parsing import when_created
 from team_console.store.views.agent_page import AgentPage, agent_page
 from team_console.store.views.roster import MODES
 from team_console.store.views.rows import AgentState, RequestRow, RosterRow, View
-from team_console.store.views.search import Searchable, message_found
+from team_console.store.views.search import Searchable, searchable_message
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Block, Document, Heading, Lines, one_line
 from team_console.widgets.row_drawing import Drawing, age_column
@@ -177,7 +177,7 @@ class AgentListing(Listing[Message]):
 
     def found_in(self, row: Message) -> Searchable:
         """Return the message."""
-        return message_found(row)
+        return searchable_message(row)
 
     def request_of(self, row: Message) -> RequestRow | None:
         """Return the request it asks, so that it is answered here as in the other lists."""

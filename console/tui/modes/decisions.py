@@ -29,7 +29,7 @@ from team_console.store.views.decisions import (
     sources_stamp,
 )
 from team_console.store.views.rows import RequestRow
-from team_console.store.views.search import Searchable, request_found
+from team_console.store.views.search import Searchable, searchable_request
 from team_console.widgets.document import Block, Document, Fact, Heading, Lines, Text, fact, one_line
 from team_console.widgets.message_documents import answer_blocks, content_blocks, safe_name
 from team_console.widgets.row_drawing import Drawing, age_column
@@ -106,7 +106,7 @@ class DecisionListing(Listing[ClosedRequest]):
     def found_in(self, row: ClosedRequest) -> Searchable:
         """Return the searchable fields: who decided what for whom, how, when, with which words and evidence."""
         if isinstance(row, EndedRequest):
-            found = request_found(row.request, me=self.me)
+            found = searchable_request(row.request, me=self.me)
             return replace(found, texts=(*found.texts, row.how, row.reason))
         return Searchable(
             texts=(row.request_id, row.kind, row.verdict, row.title, row.words, row.proof, *row.evidence, *row.gaps),

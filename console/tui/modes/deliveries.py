@@ -13,7 +13,7 @@ from team_console.console.tui.modes.pane import Pane
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
-from team_console.store.views.search import Searchable, message_found
+from team_console.store.views.search import Searchable, searchable_message
 from team_console.widgets.document import Document, one_line
 from team_console.widgets.message_documents import message_document, safe_name
 from team_console.widgets.row_drawing import Drawing, age_column
@@ -62,7 +62,7 @@ class DeliveryListing(Listing[DeliveryRow]):
 
     def found_in(self, row: DeliveryRow) -> Searchable:
         """Return the message, its state, whom it goes to and what went wrong."""
-        found = message_found(row.message)
+        found = searchable_message(row.message)
         return replace(found, texts=(*found.texts, row.state, row.recipient, row.error))
 
     def document_of(self, row: DeliveryRow) -> Document:

@@ -23,7 +23,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.rows import RequestRow
-from team_console.store.views.search import Searchable, text_found
+from team_console.store.views.search import Searchable, searchable_texts
 from team_console.store.views.status import State, holder_words
 from team_console.widgets.bars import LIVE, POLLING, STALE
 from team_console.widgets.document import Block, Document, Lines, Text, TextForm, fact
@@ -192,10 +192,10 @@ class HealthListing(Listing[Row]):
     def found_in(self, row: Row) -> Searchable:
         """Return all its words."""
         if isinstance(row, Vital):
-            return text_found(row.name, row.text, row.more)
+            return searchable_texts(row.name, row.text, row.more)
         if isinstance(row, FindingGroup):
-            return text_found(row.code, row.severity)
-        return text_found(row.code, row.severity, row.place, row.message, row.hint)
+            return searchable_texts(row.code, row.severity)
+        return searchable_texts(row.code, row.severity, row.place, row.message, row.hint)
 
     def document_of(self, row: Row) -> Document:
         """Return the meaning of the finding and its remedy; its code and place stand behind `ids`."""

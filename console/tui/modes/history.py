@@ -26,10 +26,10 @@ from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import newest_first, when_created
 from team_console.store.protocol.verdicts import Seal
-from team_console.store.views.conversation import as_one, deliveries_of, gathered_copies
+from team_console.store.views.conversation import deliveries_of, group_copies, merge_copies
 from team_console.store.views.history import SearchStep, search
 from team_console.store.views.rows import RequestRow
-from team_console.store.views.search import Searchable, finder
+from team_console.store.views.search import Searchable, searchable_with_requests
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.message_documents import delivery_lines, message_document
 from team_console.widgets.row_drawing import Drawing
@@ -102,12 +102,12 @@ class HistoryListing(Listing[Message]):
 
     def found_in(self, row: Message) -> Searchable:
         """Return the message."""
-        return self.finder()(row)
+        return self.searchable_with_requests()(row)
 
-    def finder(self) -> Callable[[Message], Searchable]:
+    def searchable_with_requests(self) -> Callable[[Message], Searchable]:
         """Return what finds messages as their requests stand now."""
         if self._found_by is None or self._found_by[0] is not self.requests:
-            self._found_by = self.requests, finder(self.requests, self.me)
+            self._found_by = self.requests, searchable_with_requests(self.requests, self.me)
         return self._found_by[1]
 
     def document_of(self, row: Message) -> Document:
@@ -177,8 +177,8 @@ class HistoryListing(Listing[Message]):
 
     def _as_rows(self, messages: Iterable[Message]) -> Iterator[Message]:
         """Yield the messages, those of one broadcast as one, whose copies are remembered."""
-        for copies in gathered_copies(messages):
-            row = as_one(copies)
+        for copies in group_copies(messages):
+            row = merge_copies(copies)
             if len(copies) > 1:
                 self._copies[row.message_id] = copies
             yield row
@@ -195,7 +195,7 @@ class HistoryListing(Listing[Message]):
         if all(copy is other for copy, other in zip(copies, now, strict=True)):
             return row
         self._copies[row.message_id] = now
-        return as_one(now)
+        return merge_copies(now)
 
 
 class HistoryPane(Pane[Message]):
@@ -256,7 +256,7 @@ class HistoryPane(Pane[Message]):
         listing = self.listing
         listing.begin()
         snapshot = listing.situation.snapshot
-        query, found = listing.query, listing.finder()
+        query, found = listing.query, listing.searchable_with_requests()
         live = snapshot.messages if snapshot is not None else ()
         self._steps = search(self.cache.team, live, lambda message: query.fits(found(message)))
         self._go_on(first=True)

@@ -20,9 +20,9 @@ from team_console.store.protocol.client_requests import permission_of, questions
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.alike import causes_of, spans_that_differ
 from team_console.store.views.evidence import Mark
-from team_console.store.views.needs import SAID_BY_KIND, ItemPart, arranged, group_of, need_of, part_of
+from team_console.store.views.needs import SAID_BY_KIND, ItemPart, arrange_items, group_of, need_of, part_of
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, View
-from team_console.store.views.search import Searchable, message_found, request_found, text_found
+from team_console.store.views.search import Searchable, searchable_message, searchable_request, searchable_texts
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document, DocumentPart, Lines, fact, laid_out, one_line
 from team_console.widgets.message_documents import (
@@ -199,7 +199,7 @@ class NeedsListing(Listing[ActionItem]):
         items = (item for item in view.attention if item.key not in self._snoozed)
         return tuple(
             replace(item, who=short(item.who), title=short(item.title)) if item.need is Need.DAMAGED else item
-            for item in self._folded(arranged(items))
+            for item in self._folded(arrange_items(items))
         )
 
     def _folded(self, items: Iterable[ActionItem]) -> Iterator[ActionItem]:
@@ -261,11 +261,11 @@ class NeedsListing(Listing[ActionItem]):
 
     def found_in(self, row: ActionItem) -> Searchable:
         """Return the request or message, why it is here, and what it blocks."""
-        found = text_found(at=row.since)
+        found = searchable_texts(at=row.since)
         if row.request is not None:
-            found = request_found(row.request, me=self.me)
+            found = searchable_request(row.request, me=self.me)
         elif row.message is not None:
-            found = message_found(row.message)
+            found = searchable_message(row.message)
         who = (item.who for item in self._standing_for(row))
         said = (NEEDS[row.need].word, row.need, *who, row.title, row.why, *row.blocks)
         return replace(found, texts=(*found.texts, *said), sender=found.sender or row.who)
@@ -506,7 +506,7 @@ class RequestListing(Listing[RequestRow]):
 
     def found_in(self, row: RequestRow) -> Searchable:
         """Return the request, its kind in plain words, and what is odd about it."""
-        found = request_found(row, me=self.me)
+        found = searchable_request(row, me=self.me)
         return replace(found, texts=(*found.texts, kind_word(row.kind), *row.flags))
 
     def document_of(self, row: RequestRow) -> Document:

@@ -13,7 +13,7 @@ from team_console.console.tui.modes.pane import Pane
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState, View
-from team_console.store.views.search import Searchable, text_found
+from team_console.store.views.search import Searchable, searchable_texts
 from team_console.widgets.document import Block, Document, Heading, Lines, Text, fact
 from team_console.widgets.message_documents import safe_name
 from team_console.widgets.row_drawing import Drawing, age_column
@@ -111,8 +111,8 @@ class SprintListing(Listing[SprintRow]):
         """Return names and story keys."""
         if isinstance(row, Batch):
             stories = [word for story in row.stories for word in (story.key, story.state, story.agent or "")]
-            return text_found("batch", row.batch_id, row.session_id, row.slave, *stories)
-        return text_found(row.agent, row.slave, "ended" if row.ended else "at work")
+            return searchable_texts("batch", row.batch_id, row.session_id, row.slave, *stories)
+        return searchable_texts(row.agent, row.slave, "ended" if row.ended else "at work")
 
     def document_of(self, row: SprintRow) -> Document:
         """Stories or steps."""

@@ -31,7 +31,7 @@ from team_console.store.protocol.titles import message_title
 from team_console.store.views.alike import simple_words
 from team_console.store.views.evidence import claimed_checks, named_files, named_stories, other_stories
 from team_console.store.views.proposals import line_difference
-from team_console.store.views.search import message_found, parse_query
+from team_console.store.views.search import parse_query, searchable_message
 from team_console.widgets.document import code, diff, laid_out, plain, prose
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.text import crop, marked_hits, wrap
@@ -58,7 +58,7 @@ def permission_of(command: str) -> Message:
 
 
 def _searched(text: str) -> None:
-    parse_query('deploy -word "exact text" from:a', now=NOW).fits(message_found(message_of(text)))
+    parse_query('deploy -word "exact text" from:a', now=NOW).fits(searchable_message(message_of(text)))
 
 
 READERS: Mapping[str, Callable[[str], object]] = {
