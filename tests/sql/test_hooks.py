@@ -45,6 +45,17 @@ def test_a_process_is_present_as_long_as_it_beats(server_team: Team, postgres: s
         assert not server_team.attendance(Presence.ASKER).is_gone(name)
 
 
+def test_a_heartbeat_waits_for_no_disk_and_no_other_server(server_team: Team, postgres: str) -> None:
+    """A commit that is to reach another server waits for ever here, because that server does not exist."""
+    with announce_presence(server_team):  # which makes the table
+        until(lambda: human_present(server_team))
+    ((database,),) = execute(postgres, "SELECT current_database()")
+    execute(postgres, f"ALTER DATABASE {database} SET synchronous_commit = on")
+    with another_process(postgres, Presence.ASKER, new_presence_name()):
+        (before,) = seen(postgres)
+        until(lambda: seen(postgres)[0][2] > before[2])
+
+
 @cases
 def test_an_asker_that_was_cut_off_for_a_while_is_not_gone(
     server_team: Team, postgres: str, seconds: int, is_gone: bool

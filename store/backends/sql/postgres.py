@@ -243,9 +243,11 @@ CREATE TABLE IF NOT EXISTS {_PRESENT}
 (presence TEXT NOT NULL, name TEXT NOT NULL, seen_at TIMESTAMPTZ NOT NULL, PRIMARY KEY (presence, name))
 """
 _BEAT = f"""
-INSERT INTO {_PRESENT} (presence, name, seen_at) VALUES (:presence, :name, clock_timestamp())
+INSERT INTO {_PRESENT} (presence, name, seen_at)
+SELECT :presence, :name, clock_timestamp() FROM set_config('synchronous_commit', 'off', true)
 ON CONFLICT (presence, name) DO UPDATE SET seen_at = excluded.seen_at
 """
+"""Its commit, and no other, waits for no disk and no other server: the next beat renews a row that a crash loses."""
 _LEAVE = f"DELETE FROM {_PRESENT} WHERE presence = :presence AND name = :name"
 _SWEEP = f"DELETE FROM {_PRESENT} WHERE seen_at < clock_timestamp() - make_interval(secs => {_FORGET_SECONDS})"
 _PRESENCE_TABLE = f"SELECT to_regclass('{_PRESENT}')"
