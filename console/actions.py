@@ -17,11 +17,14 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.deliveries import STATUSES_TREATED, Remedy
 
 Reason = Callable[[ActionContext], str | None]
-"""Why an action cannot be used on a context, as a short sentence; None when it can."""
+"""Returns why an action cannot be used on a context, as a short sentence; None when it can."""
 
 
-def no_verdict(context: ActionContext, *, approving: bool) -> str | None:
-    """For approving or rejecting what is marked, else what is under the cursor; a question is answered instead."""
+def why_no_verdict(context: ActionContext, *, approving: bool) -> str | None:
+    """Return why what is marked, else what is under the cursor, cannot be approved or rejected.
+
+    A question is answered instead.
+    """
     if context.selection.marked:
         many = context.to_decide(approving=approving)
         return None if many else "none of the marked ones takes a verdict without further words"
@@ -29,55 +32,55 @@ def no_verdict(context: ActionContext, *, approving: bool) -> str | None:
         return None
     row = context.selection.request
     if row is None:
-        return no_row(context) or "this is not a request; m writes a message"
+        return why_no_row(context) or "this is not a request; m writes a message"
     why = context.no_verdict_on(row)
     if why is None and context.selection.incomplete:
         return "the full text is still loading"
     return why
 
 
-def no_asking_back(context: ActionContext) -> str | None:
-    """For asking its asker something about the request under the cursor."""
+def why_no_asking_back(context: ActionContext) -> str | None:
+    """Return why its asker cannot be asked something about the request under the cursor."""
     row = context.selection.request
     if row is None:
-        return no_row(context) or "this is not a request; m writes a message"
+        return why_no_row(context) or "this is not a request; m writes a message"
     if not row.is_open:
         return f"it was {row.state} already"
     return None if context.may_answer(row) else f"only {context.answerer(row)} answers it"
 
 
-def nothing_to_remark(context: ActionContext) -> str | None:
-    """For a remark on a line of the request under the cursor."""
-    row, why = context.selection.request, no_asking_back(context)
+def why_no_remark(context: ActionContext) -> str | None:
+    """Return why there can be no remark on a line of the request under the cursor."""
+    row, why = context.selection.request, why_no_asking_back(context)
     if row is None or why is not None or row.kind is RequestKind.PERMISSION or row.question.content.strip():
         return why
     return "nothing in it has lines that a remark could be on"
 
 
-def alone(context: ActionContext) -> str | None:
-    """For writing to everybody."""
+def why_no_broadcast(context: ActionContext) -> str | None:
+    """Return why a broadcast would reach nobody."""
     if context.view is None or any(row.name not in (context.me, USER) for row in context.view.roster):
         return None
     return "nobody else is in the team yet"
 
 
-def nobody_to_stop(context: ActionContext) -> str | None:
-    """For asking agents to stop."""
-    if (lonely := alone(context)) is not None:
+def why_no_stop(context: ActionContext) -> str | None:
+    """Return why none of the chosen agents can be asked to stop."""
+    if (lonely := why_no_broadcast(context)) is not None:
         return lonely
     if context.me != context.lead:
         return f"only {context.lead} asks agents to stop"
-    return None if context.stoppable else unnamed(context) or "no agent is chosen that could stop"
+    return None if context.stoppable else why_no_message(context) or "no agent is chosen that could stop"
 
 
-def unnamed(context: ActionContext) -> str | None:
-    """For writing to the agents chosen: other programs write names to which nothing can be sent."""
+def why_no_message(context: ActionContext) -> str | None:
+    """Return why the chosen agents cannot be written to: other programs write names to which nothing can be sent."""
     wrong = next((name for name in context.selection.agents if not is_name(name)), None)
     return None if wrong is None else f"“{safe_line(wrong, 40)}” is no name that could be written to"
 
 
-def not_to_me(context: ActionContext) -> str | None:
-    """For marking as read."""
+def why_not_done(context: ActionContext) -> str | None:
+    """Return why none of the chosen messages can be marked as read."""
     if context.to_read:
         return None
     if context.selection.marked:
@@ -89,35 +92,35 @@ def not_to_me(context: ActionContext) -> str | None:
     return "it is not an unread message to you"
 
 
-def not_lead(context: ActionContext) -> str | None:
-    """For what the lead alone does."""
+def why_not_lead(context: ActionContext) -> str | None:
+    """Return why the actor cannot do what the lead alone does."""
     return None if context.me == context.lead else f"only {context.lead} does this"
 
 
-def no_row(context: ActionContext) -> str | None:
-    """For what is about the row under the cursor."""
+def why_no_row(context: ActionContext) -> str | None:
+    """Return why there is no row under the cursor that an action could be about."""
     return None if context.selection.key is not None else "nothing is chosen"
 
 
-def not_reading(context: ActionContext) -> str | None:
-    """For going through things one by one."""
+def why_not_reading(context: ActionContext) -> str | None:
+    """Return why the things cannot be gone through one by one."""
     return None if context.is_reading else "f reads one thing after the other"
 
 
-def no_remedy(remedy: Remedy) -> Reason:
-    """For a remedy of the failure desk on the chosen messages."""
+def why_no_remedy(remedy: Remedy) -> Reason:
+    """Return what tells why a remedy does not apply to the chosen messages."""
 
     def reason(context: ActionContext) -> str | None:
         if not context.selection.messages:
             return "no message is chosen"
         if any(message.status in STATUSES_TREATED[remedy] for message in context.selection.messages):
             return None
-        return _too_late(remedy, context.selection.messages[0])
+        return _why_status_rules_out(remedy, context.selection.messages[0])
 
     return reason
 
 
-def _too_late(remedy: Remedy, message: Message) -> str:
+def _why_status_rules_out(remedy: Remedy, message: Message) -> str:
     """Return why the state of the message rules the remedy out, in words for a person."""
     status, name = message.status, safe_line(", ".join(message.recipients), 64)
     if status == Status.READ:
@@ -142,18 +145,18 @@ def clock_of(moment: object) -> str:
     return f" at {read.astimezone():%H:%M}" if read is not None else ""
 
 
-def nothing_pending(context: ActionContext) -> str | None:
-    """For taking back, and for writing at once."""
+def why_nothing_pending(context: ActionContext) -> str | None:
+    """Return why no decision can be taken back or written at once."""
     return None if context.pending else "everything you decided is written"
 
 
-def nothing_to_dismiss(context: ActionContext) -> str | None:
-    """For clearing what is for information."""
+def why_no_dismissal(context: ActionContext) -> str | None:
+    """Return why no news can be marked as read."""
     return None if context.to_dismiss else "nothing is only for your information"
 
 
-def no_letter(context: ActionContext) -> str | None:
-    """For what is about a message or a request."""
+def why_no_conversation(context: ActionContext) -> str | None:
+    """Return why no message and no request is chosen that an action could be about."""
     return None if context.selection.message or context.selection.request else "no message is chosen"
 
 
@@ -170,8 +173,8 @@ class Group(StrEnum):
     CONSOLE = "Console"
 
 
-_WRITING = frozenset({Group.DECIDE, Group.WRITE, Group.DELIVER})
-_KEYS = {
+_GROUPS_THAT_WRITE = frozenset({Group.DECIDE, Group.WRITE, Group.DELIVER})
+_WRITTEN_KEYS = {
     "slash": "/",
     "colon": ":",
     "question_mark": "?",
@@ -199,7 +202,7 @@ _KEYS = {
 
 def written_key(key: str) -> str:
     """Return a key of Textual as people write it: `^l` for `ctrl+l`."""
-    return _KEYS.get(key, key.replace("ctrl+", "^"))
+    return _WRITTEN_KEYS.get(key, key.replace("ctrl+", "^"))
 
 
 class Action(Struct, frozen=True):
@@ -231,7 +234,7 @@ class Action(Struct, frozen=True):
     @property
     def writes(self) -> bool:
         """Whether it changes the team, so that it is not there when the team is read-only."""
-        return self.group in _WRITING
+        return self.group in _GROUPS_THAT_WRITE
 
     def label_on(self, context: ActionContext) -> str:
         """Return the words for the footer, of what it does to `context`."""
@@ -314,23 +317,23 @@ _in_help = partial(_look, footer=False)
 """Of those without a place in the footer."""
 
 LOOK_ACTIONS: tuple[Action, ...] = (
-    _look("open", "enter", "open", "Go into the thing under the cursor.", why_not=no_row),
+    _look("open", "enter", "open", "Go into the thing under the cursor.", why_not=why_no_row),
     _look(
         "read",
         "f",
         "full screen",
         "Read it on the whole screen, where every key works, space and b page, n and p go on; esc leaves.",
-        why_not=no_row,
+        why_not=why_no_row,
         wording=lambda context: "list" if context.is_reading else "",
     ),
-    _look("mark", "space", "mark", "Mark the row, to treat many at once.", modes=_MARKABLE, why_not=no_row),
+    _look("mark", "space", "mark", "Mark the row, to treat many at once.", modes=_MARKABLE, why_not=why_no_row),
     _look(
         "mark_all",
         "asterisk",
         "mark all",
         "Mark every row that is shown, or take all marks away.",
         modes=_MARKABLE,
-        why_not=no_row,
+        why_not=why_no_row,
     ),
     _in_help(
         "mark_range",
@@ -338,7 +341,7 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         "mark range",
         "Mark the rows from the one marked last to the one under the cursor.",
         modes=_MARKABLE,
-        why_not=no_row,
+        why_not=why_no_row,
     ),
     _look(
         "conversation",
@@ -346,7 +349,7 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         "conversation",
         "Open the conversation it belongs to: versions, answers, deliveries, in order.",
         modes=(*_LETTERS, Mode.DECISIONS),
-        why_not=no_letter,
+        why_not=why_no_conversation,
     ),
     _in_help(
         "stops",
@@ -361,7 +364,7 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         "snooze",
         "Hide it for a quarter of an hour, at most half of the time it has left, or until it changes.",
         modes=(Mode.NEEDS,),
-        why_not=no_row,
+        why_not=why_no_row,
     ),
     _in_help("wake", "", "show snoozed", "Show everything that is snoozed again.", modes=(Mode.NEEDS,)),
     _look(
@@ -378,13 +381,13 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         "Go to the next place that holds the words looked for; while reading without any, to the next thing.",
     ),
     _in_help("previous_hit", "", "hit before", "Go to the place before that holds the words looked for."),
-    _in_help("previous_thing", "p", "previous", "While reading: go to the thing before.", why_not=not_reading),
-    _in_help("next_heading", "", "heading", "Go to the next heading of what is read.", why_not=no_row),
-    _in_help("previous_heading", "", "heading before", "Go to the heading before.", why_not=no_row),
+    _in_help("previous_thing", "p", "previous", "While reading: go to the thing before.", why_not=why_not_reading),
+    _in_help("next_heading", "", "heading", "Go to the next heading of what is read.", why_not=why_no_row),
+    _in_help("previous_heading", "", "heading before", "Go to the heading before.", why_not=why_no_row),
     _in_help(
-        "editor", "E", "editor", "Read its text in your own editor, or in PAGER where none is set.", why_not=no_row
+        "editor", "E", "editor", "Read its text in your own editor, or in PAGER where none is set.", why_not=why_no_row
     ),
-    _in_help("pipe", "", "pipe…", "Hand its text to a command of yours.", why_not=no_row),
+    _in_help("pipe", "", "pipe…", "Hand its text to a command of yours.", why_not=why_no_row),
     _in_help(
         "sort",
         "o",
@@ -402,9 +405,9 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         "",
         "ids",
         "Show ids and exact moments of what stands beside the list, and hide them again.",
-        why_not=no_row,
+        why_not=why_no_row,
     ),
-    _in_help("copy_id", "y", "copy id", "Copy its id to the clipboard (OSC 52).", why_not=no_row),
+    _in_help("copy_id", "y", "copy id", "Copy its id to the clipboard (OSC 52).", why_not=why_no_row),
     _in_help(
         "copy_text",
         "Y",
@@ -436,7 +439,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         modes=_ANSWERING,
         wording=lambda context: "answer…" if context.asks_a_question else "",
         deciding=True,
-        why_not=partial(no_verdict, approving=True),
+        why_not=partial(why_no_verdict, approving=True),
     ),
     _decide(
         "reject",
@@ -445,7 +448,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "Say no to them, with the reason the askers need.",
         modes=_ANSWERING,
         deciding=True,
-        why_not=partial(no_verdict, approving=False),
+        why_not=partial(why_no_verdict, approving=False),
     ),
     _decide(
         "ask_back",
@@ -454,7 +457,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "Ask its asker something; the request goes on waiting for you.",
         modes=_ANSWERING,
         footer=False,
-        why_not=no_asking_back,
+        why_not=why_no_asking_back,
     ),
     _decide(
         "remark",
@@ -463,7 +466,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "Point at a line of what is asked; j and k move, enter writes a remark on it.",
         modes=_ANSWERING,
         footer=False,
-        why_not=nothing_to_remark,
+        why_not=why_no_remark,
     ),
     _decide(
         "done",
@@ -475,7 +478,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
             Mode.AGENTS,
         ),
         deciding=True,
-        why_not=not_to_me,
+        why_not=why_not_done,
     ),
     _decide(
         "dismiss",
@@ -484,7 +487,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "Mark all news in the list as read.",
         modes=(Mode.NEEDS,),
         footer=False,
-        why_not=nothing_to_dismiss,
+        why_not=why_no_dismissal,
     ),
     _decide(
         "undo",
@@ -492,7 +495,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "undo",
         "Take back what you decided last, as long as it is not written.",
         footer=False,
-        why_not=nothing_pending,
+        why_not=why_nothing_pending,
     ),
     _decide(
         "write_now",
@@ -500,7 +503,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "write now",
         "Write at once what you decided, without waiting any longer.",
         footer=False,
-        why_not=nothing_pending,
+        why_not=why_nothing_pending,
     ),
     _write(
         "message",
@@ -508,7 +511,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "message…",
         "Write to the agents chosen; it quotes the message it answers.",
         modes=_LETTERS,
-        why_not=unnamed,
+        why_not=why_no_message,
     ),
     _deliver(
         "retry",
@@ -516,7 +519,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "try again…",
         "Deliver the chosen messages again, from the first try on.",
         modes=_FAILED,
-        why_not=no_remedy(Remedy.RETRY),
+        why_not=why_no_remedy(Remedy.RETRY),
     ),
     _deliver(
         "redirect",
@@ -524,7 +527,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "redirect…",
         "Send the chosen messages to another agent instead.",
         modes=_FAILED,
-        why_not=no_remedy(Remedy.REDIRECT),
+        why_not=why_no_remedy(Remedy.REDIRECT),
     ),
     _deliver(
         "discard",
@@ -532,7 +535,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "discard…",
         "Set the chosen messages aside; they go to the archive with your reason.",
         modes=_FAILED,
-        why_not=no_remedy(Remedy.DISCARD),
+        why_not=why_no_remedy(Remedy.DISCARD),
     ),
     _deliver(
         "recall",
@@ -541,9 +544,11 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "Take back the chosen messages that nobody has read yet.",
         modes=_ON_THE_WAY,
         footer=False,
-        why_not=no_remedy(Remedy.RECALL),
+        why_not=why_no_remedy(Remedy.RECALL),
     ),
-    _write("broadcast", "b", "broadcast…", "Write to every member; how many that is comes first.", why_not=alone),
+    _write(
+        "broadcast", "b", "broadcast…", "Write to every member; how many that is comes first.", why_not=why_no_broadcast
+    ),
     _write(
         "shutdown",
         "s",
@@ -556,7 +561,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
             Mode.SPRINT,
         ),
         deciding=True,
-        why_not=nobody_to_stop,
+        why_not=why_no_stop,
     ),
     _write(
         "shutdown_all",
@@ -564,7 +569,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "shut down all…",
         "Ask every listening member to stop, one after the other; show it while that goes on.",
         footer=False,
-        why_not=not_lead,
+        why_not=why_not_lead,
     ),
     _write(
         "correct_course",
@@ -572,7 +577,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         "correct course…",
         "Ask the scrum master to plan the sprint again.",
         modes=(Mode.SPRINT,),
-        why_not=not_lead,
+        why_not=why_not_lead,
     ),
     _write(
         "send_roster",
@@ -584,7 +589,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
             Mode.HEALTH,
         ),
         footer=False,
-        why_not=not_lead,
+        why_not=why_not_lead,
     ),
 )
 
@@ -593,7 +598,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
 
 ACTIONS: tuple[Action, ...] = (*WRITE_ACTIONS, *LOOK_ACTIONS, *CONSOLE_ACTIONS)
 BY_ID = {action.id: action for action in ACTIONS}
-READING = (
+FOOTER_WHILE_READING = (
     "approve",
     "reject",
     "ask_back",
@@ -607,7 +612,7 @@ READING = (
     "conversation",
 )
 """What the footer names while one thing is read."""
-PINNED = ("palette", "help")
+FOOTER_END = ("palette", "help")
 """Always at the right end of the footer."""
 
 

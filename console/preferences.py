@@ -65,13 +65,13 @@ def command_for_shell(run: str) -> str:
     return PLACEHOLDERS.sub(r'"${team_console_\1}"', run)
 
 
-def misplaced(run: str) -> tuple[str, str]:
-    """Return the first placeholder that the shell would not take for one word, and why; empty for none."""
+def misplaced_placeholder(run: str) -> tuple[str, str] | None:
+    """Return the first placeholder that the shell would not take for one word, and why; None for none."""
     # 5 ms: only who has commands of his own pays for it.
     from team_console.console.clients.shell_tree import parse
 
     if PLACEHOLDERS.search(run) is None:
-        return "", ""
+        return None
     root = parse(command_for_shell(run).encode()).root_node
     added = 0
     for found in PLACEHOLDERS.finditer(run):
@@ -90,7 +90,7 @@ def misplaced(run: str) -> tuple[str, str]:
         # guard: own-command-placeholder-whole
         if not is_text and (not is_whole or node is None or node.type != "string" or kinds & _NOT_WITHIN):
             return found[0], "stands in quotes, behind a backslash, or where the shell takes it for more than a word"
-    return ("", "") if not root.has_error else (next(PLACEHOLDERS.finditer(run))[0], "is in a line that cannot be read")
+    return (next(PLACEHOLDERS.finditer(run))[0], "is in a line that cannot be read") if root.has_error else None
 
 
 class Sort(Struct, frozen=True, forbid_unknown_fields=True):
@@ -143,7 +143,7 @@ class Preferences(Struct, frozen=True, forbid_unknown_fields=True):
         return min(max(chosen, 0.0), _LONGEST_UNDO_DELAY)
 
 
-_GONE = {
+_FORMER_SETTINGS = {
     "columns": "Take it out.",
     "motion": "Take it out.",
     "notices": 'Take it out, and write notify = "title", "bell" or "none".',
@@ -225,7 +225,7 @@ class Checked(Struct, frozen=True):
     exists: bool = True
 
 
-_HELD = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})
+_MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})
 """Keys that are held while another is pressed."""
 
 
@@ -248,17 +248,17 @@ def load_preferences() -> Checked:
         return Checked(Preferences(), exists=False)
     except OSError as error:
         reason = safe_line(error.strerror or "it cannot be read", 100)
-        return _unread(0, f"cannot be read: {reason}", "Make it readable, or remove it.")
+        return _unreadable(0, f"cannot be read: {reason}", "Make it readable, or remove it.")
     if len(data) > _LONGEST:
-        return _unread(0, "is larger than 256 KiB", "Keep only what you want otherwise.")
+        return _unreadable(0, "is larger than 256 KiB", "Keep only what you want otherwise.")
     try:
         return check(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return _unread(line, "is no UTF-8 text", "Save it as UTF-8.")
+        return _unreadable(line, "is no UTF-8 text", "Save it as UTF-8.")
 
 
-def _unread(line: int, message: str, hint: str) -> Checked:
+def _unreadable(line: int, message: str, hint: str) -> Checked:
     """Return the defaults, and the mistake for which nothing of the file holds."""
     return Checked(Preferences(), (Mistake(line, message, hint),))
 
@@ -278,15 +278,15 @@ def check(text: str) -> Checked:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         place = re.search(r"\(at line (\d+)", str(error))
         message = safe_line(str(error).partition(" (at")[0], 200)
-        return _unread(int(place[1]) if place else 0, message, "TOML wants key = value.")
+        return _unreadable(int(place[1]) if place else 0, message, "TOML wants key = value.")
     except ValueError:  # a number of more digits than Python reads; tomllib lets it through
-        return _unread(0, "holds a number of thousands of digits", "Write a smaller one.")
-    reading = _Reading(text, given)
+        return _unreadable(0, "holds a number of thousands of digits", "Write a smaller one.")
+    reading = _FileReading(text, given)
     preferences = Preferences(**reading.table("", reading.checks(), given))
     return Checked(preferences, tuple(sorted(reading.mistakes, key=lambda mistake: mistake.line)))
 
 
-class _Reading:
+class _FileReading:
     """One reading of a file: what is right in it holds, whatever is wrong beside it.
 
     Attributes:
@@ -301,12 +301,12 @@ class _Reading:
     def checks(self) -> Mapping[str, Check]:
         """Return what each setting is checked by: the type of its field, and for some of them more."""
         return {
-            **_converted(Preferences),
-            "theme": _theme,
-            "sort": lambda values: Sort(**self.table("sort", _converted(Sort), values)),
-            "filters": self._filters,
-            "commands": self._commands,
-            "keys": self._keys,
+            **_checks_of_types(Preferences),
+            "theme": _valid_theme,
+            "sort": lambda values: Sort(**self.table("sort", _checks_of_types(Sort), values)),
+            "filters": self._valid_filters,
+            "commands": self._valid_commands,
+            "keys": self._valid_key_table,
         }
 
     def table(self, table: str, checks: Mapping[str, Check], values: Any, number: int = 1) -> dict[str, Any]:
@@ -318,8 +318,8 @@ class _Reading:
             try:
                 if name in checks:
                     taken[name] = checks[name](value)
-                elif not table and name in _GONE:
-                    raise _WrongError(f"{name} is no longer a setting", _GONE[name])
+                elif not table and name in _FORMER_SETTINGS:
+                    raise _WrongError(f"{name} is no longer a setting", _FORMER_SETTINGS[name])
                 else:
                     where = f"[{table}] has" if table else "there is"
                     known = f"There are {', '.join(checks)}."
@@ -328,15 +328,15 @@ class _Reading:
                 self.mistakes.append(Mistake(line_number_of(self._lines, table, name, number), *wrong.args))
         return taken
 
-    def _filters(self, values: Any) -> Mapping[str, str]:
+    def _valid_filters(self, values: Any) -> Mapping[str, str]:
         given = values if isinstance(values, dict) else {}
         saved = {name: query for name, query in given.items() if isinstance(query, str)}
-        return self.table("filters", {name: partial(_query, saved, name) for name in given}, values)
+        return self.table("filters", {name: partial(_valid_query, saved, name) for name in given}, values)
 
-    def _commands(self, values: Any) -> tuple[OwnCommand, ...]:
+    def _valid_commands(self, values: Any) -> tuple[OwnCommand, ...]:
         if not isinstance(values, list) or not all(isinstance(one, dict) for one in values):
             raise _WrongError("commands is a list of tables", "Begin each with [[commands]].")
-        checks = {**_converted(OwnCommand), "key": self._key_of_command, "run": _run}
+        checks = {**_checks_of_types(OwnCommand), "key": self._valid_key_of_command, "run": _valid_shell_line}
         whole = []
         for number, one in enumerate(values, start=1):
             given = {"key": None, "run": None, **one}
@@ -345,7 +345,7 @@ class _Reading:
                 whole.append(OwnCommand(**taken))
         return tuple(whole)
 
-    def _key_of_command(self, value: Any) -> str:
+    def _valid_key_of_command(self, value: Any) -> str:
         if not isinstance(value, str) or not _is_key(value):
             raise _WrongError("each command has a key", 'Such as key = "F" or key = "ctrl+x".')
         if value in FIXED_KEYS:
@@ -355,8 +355,8 @@ class _Reading:
         self._taken[value] = "another command"
         return value
 
-    def _keys(self, values: Any) -> Mapping[str, tuple[str, ...]]:
-        taken = self.table("keys", {name: partial(_keys_of, name) for name in self._usual}, values)
+    def _valid_key_table(self, values: Any) -> Mapping[str, tuple[str, ...]]:
+        taken = self.table("keys", {name: partial(_valid_keys, name) for name in self._usual}, values)
 
         def of_no_other(name: str, own: tuple[str, ...]) -> tuple[str, ...]:
             for other, usual in self._usual.items():
@@ -369,12 +369,12 @@ class _Reading:
         return self.table("keys", {name: partial(of_no_other, name) for name in taken}, taken)
 
 
-def _converted(kind: type[Struct]) -> dict[str, Check]:
+def _checks_of_types(kind: type[Struct]) -> dict[str, Check]:
     """Return for each field of a table what takes a value of its type."""
-    return {one.name: partial(_convert, kind, one) for one in fields(kind)}
+    return {one.name: partial(_valid_of_type, kind, one) for one in fields(kind)}
 
 
-def _convert(kind: type[Struct], one: FieldInfo, value: Any) -> Any:
+def _valid_of_type(kind: type[Struct], one: FieldInfo, value: Any) -> Any:
     try:
         return convert(value, one.type)
     except ValidationError:
@@ -403,7 +403,7 @@ def theme_called(name: str) -> str:
     return found if found in known.values() else ""
 
 
-def _theme(value: Any) -> str:
+def _valid_theme(value: Any) -> str:
     name = value.strip() if isinstance(value, str) else ""
     if name and theme_called(name):
         return name
@@ -411,14 +411,14 @@ def _theme(value: Any) -> str:
     raise _WrongError(what, guess(name, theme_names(), 'Such as "dark", "light", "contrast" or "terminal".'))
 
 
-_CALLED = re.compile(r'[^\s"]+')
+_QUERY_NAME = re.compile(r'[^\s"]+')
 """The name of a query, as it can stand behind `@`."""
 
 
-def _query(saved: Mapping[str, str], name: str, value: Any) -> str:
+def _valid_query(saved: Mapping[str, str], name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise _WrongError(f"{safe_line(name, 60)} is a query in quotes", 'Such as "is:open from:bob".')
-    if _CALLED.fullmatch(name) is None:
+    if _QUERY_NAME.fullmatch(name) is None:
         raise _WrongError(f"{safe_line(name, 60)!r} cannot be asked for as @NAME", "A name is one word without quotes.")
     try:
         parse_query(value, now=utc_now(), saved=saved)
@@ -427,7 +427,7 @@ def _query(saved: Mapping[str, str], name: str, value: Any) -> str:
     return value
 
 
-def _keys_of(name: str, value: Any) -> tuple[str, ...]:
+def _valid_keys(name: str, value: Any) -> tuple[str, ...]:
     keys = [value] if isinstance(value, str) else value
     if not isinstance(keys, list) or not keys or not all(isinstance(key, str) and _is_key(key) for key in keys):
         raise _WrongError(f"{name} is a key or a list of keys", 'Such as "a", "ctrl+x", "f5" or ["a", "f5"].')
@@ -441,15 +441,15 @@ def _keys_in_force(usual: Mapping[str, tuple[str, ...]], chosen: Any) -> dict[st
     keys = dict(usual)
     for name, value in chosen.items() if isinstance(chosen, dict) else ():
         with suppress(_WrongError):
-            keys |= {name: _keys_of(name, value)} if name in usual else {}
+            keys |= {name: _valid_keys(name, value)} if name in usual else {}
     return {key: name for name, own in keys.items() for key in own}
 
 
-def _run(value: Any) -> str:
+def _valid_shell_line(value: Any) -> str:
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise _WrongError("run is a line for the shell", 'Such as run = "git log --oneline".')
-    placeholder, why = misplaced(value)
-    if placeholder:
+    if (wrong := misplaced_placeholder(value)) is not None:
+        placeholder, why = wrong
         place = value.index(placeholder) + 1
         raise _WrongError(f"{placeholder} {why} (column {place})", "Write it without: it is quoted by itself.")
     return value
@@ -463,7 +463,7 @@ def _is_key(key: str) -> bool:
     names = {item for known in Keys for item in known.value.split("+")}
     # Unicode has names for controls, too, such as `esc`, that no terminal reports a key by.
     is_named = name in names or (name.islower() and (key_to_character(name) or "\0").isprintable())
-    return _HELD.issuperset(held) and ((len(name) == 1 and name.isprintable()) or is_named)
+    return _MODIFIERS.issuperset(held) and ((len(name) == 1 and name.isprintable()) or is_named)
 
 
 def line_number_of(lines: list[str], table: str, name: str, number: int) -> int:
@@ -500,16 +500,16 @@ def as_toml(preferences: Preferences) -> str:
     filters = dict(preferences.filters)
     example = properties_of(Preferences)["filters"]["examples"][0]
     parts = [
-        _lines(preferences, ("theme", "density", "grace_seconds", "notify", "notify_command")),
-        ["", "[sort]", *_lines(preferences.sort)],
+        _setting_lines(preferences, ("theme", "density", "grace_seconds", "notify", "notify_command")),
+        ["", "[sort]", *_setting_lines(preferences.sort)],
         ["", "[filters]    # a query under a name: /@late then asks for it"],
         [f"{name} = {toml_text(query)}" for name, query in filters.items()],
         [f"# {name} = {toml_text(query)}" for name, query in example.items() if not filters],
         ["", "# A command of your own on a key."],
-        *(["[[commands]]", *_lines(one)] for one in preferences.commands),
-        [] if preferences.commands else ["# [[commands]]", *_lines(_EXAMPLE, chosen="# ")],
+        *(["[[commands]]", *_setting_lines(one)] for one in preferences.commands),
+        [] if preferences.commands else ["# [[commands]]", *_setting_lines(_EXAMPLE, chosen="# ")],
         ["", "[keys]"],
-        [_key_line(name, usual, preferences.keys.get(name)) for name, usual in usual_keys().items()],
+        [_line_of_key(name, usual, preferences.keys.get(name)) for name, usual in usual_keys().items()],
     ]
     return "".join(f"{line}\n" for part in parts for line in part)
 
@@ -517,7 +517,7 @@ def as_toml(preferences: Preferences) -> str:
 _EXAMPLE = OwnCommand("F", "wc -w {file}", label="count words")
 
 
-def _lines(table: Struct, names: Iterable[str] = (), *, chosen: str = "") -> Iterator[str]:
+def _setting_lines(table: Struct, names: Iterable[str] = (), *, chosen: str = "") -> Iterator[str]:
     """Yield a line for each setting of a table, by default of all; with `chosen` before those that are not usual."""
     shapes = properties_of(type(table))
     usual = {one.name: one.default for one in fields(type(table))}
@@ -529,7 +529,7 @@ def _lines(table: Struct, names: Iterable[str] = (), *, chosen: str = "") -> Ite
         yield f"{'# ' if is_usual else chosen}{name} = {toml_text(shown if is_usual else value)}{note}"
 
 
-def _key_line(name: str, usual: tuple[str, ...], own: tuple[str, ...] | None) -> str:
+def _line_of_key(name: str, usual: tuple[str, ...], own: tuple[str, ...] | None) -> str:
     return f"# {name} = {toml_text(usual)}" if own is None else f"{name} = {toml_text(own)}"
 
 

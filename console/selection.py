@@ -1,4 +1,4 @@
-"""The subject of a key: the place, who acts, and the thing under the cursor. Plain facts, no widgets."""
+"""What a key acts on: the place (`Mode`), who acts, and what is selected there. Plain facts, no widgets."""
 
 from __future__ import annotations
 

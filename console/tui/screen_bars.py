@@ -7,7 +7,7 @@ from datetime import datetime
 from time import monotonic
 
 from msgspec.structs import replace
-from team_console.console.actions import BY_ID, PINNED, READING, actions_in, shown_key
+from team_console.console.actions import BY_ID, FOOTER_END, FOOTER_WHILE_READING, actions_in, shown_key
 from team_console.console.selection import PLACES, Mode
 from team_console.console.tui.pending_decisions import PendingDecisions
 from team_console.console.tui.screen_protocols import MainScreenProtocol
@@ -81,11 +81,11 @@ class ScreenBars:
         context = screen.context()
         here = (action for action in actions_in(context.mode, read_only=screen.cannot_write) if action.footer)
         if context.is_reading:
-            here = (BY_ID[name] for name in READING if not (screen.cannot_write and BY_ID[name].writes))
+            here = (BY_ID[name] for name in FOOTER_WHILE_READING if not (screen.cannot_write and BY_ID[name].writes))
         usable = (action for action in here if shown_key(action) and action.disabled(context) is None)
         hints = tuple(KeyHint(shown_key(action), action.label_on(context)) for action in usable)
         hints = (KeyHint("space", "page"), *hints) if context.is_reading else hints
-        names = ("back", "help") if context.is_reading else PINNED
+        names = ("back", "help") if context.is_reading else FOOTER_END
         self.keys.show(hints, tuple(KeyHint(shown_key(BY_ID[name]), BY_ID[name].label) for name in names))
 
     def count_down(self) -> None:
