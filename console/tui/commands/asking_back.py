@@ -22,7 +22,7 @@ from team_console.widgets.fields import FieldKind, OptionLine, words_of_a_decisi
 from team_console.widgets.forms import Choice, Prompt, PromptAnswer
 
 
-def _lines_asked(screen: MainScreen, row: RequestRow) -> Sequence[str]:
+def _lines_of_request(screen: MainScreen, row: RequestRow) -> Sequence[str]:
     """Return the lines of a request that a remark can be on."""
     return lines_to_remark(row.question, screen.pane.listing.sources.content_of(row.question))
 
@@ -32,7 +32,7 @@ def remarks_to_send(screen: MainScreen, row: RequestRow) -> tuple[Remark, ...]:
     found = []
     for line, text in screen.drafts.remarks(row.request_id, digest_of(row.question)).items():
         with suppress(ValueError):
-            found.append(remark_on(_lines_asked(screen, row), int(line), text))
+            found.append(remark_on(_lines_of_request(screen, row), int(line), text))
     return tuple(sorted(found, key=lambda one: one.line))
 
 
@@ -44,43 +44,40 @@ def with_remarks(remarks: tuple[Remark, ...]) -> str:
     return f"with {counted(len(remarks), 'remark')} on {lines} {', '.join(str(one.line) for one in remarks)}"
 
 
-_GOES_WITH = "goes with what you answer"
-
-
 def remark(screen: MainScreen, context: ActionContext) -> None:
     """Point at a line of what is asked; on the line that is pointed at write a remark."""
     row, detail = context.selection.request, screen.pane.detail
     if row is None:
         return
-    at = detail.pointed
-    if at == 0:
+    number = detail.pointed
+    if number == 0:
         detail.focus()
         if detail.point():
             screen.toast("j and k choose a line, enter remarks on it, esc ends.")
         else:
             screen.toast("Nothing here has lines that a remark could be on.", severity="warning")
         return
-    lines = _lines_asked(screen, row)
-    if not lines[at - 1 : at]:
+    lines = _lines_of_request(screen, row)
+    if not lines[number - 1 : number]:
         return  # the text is another one meanwhile
-    of = digest_of(row.question)
-    typed = screen.drafts.remarks(row.request_id, of)
-    keep, away = Choice(OptionLine("keep"), "Keep"), Choice(OptionLine("take away"), "Take away")
+    digest = digest_of(row.question)
+    typed = screen.drafts.remarks(row.request_id, digest)
+    keep, take_away = Choice(OptionLine("keep"), "Keep"), Choice(OptionLine("take away"), "Take away")
 
-    def kept(decision: PromptAnswer) -> None:
-        typed[str(at)] = decision.words if decision.choice == 0 else ""
-        screen.drafts.keep_remarks(row.request_id, of, typed)
+    def keep_remark(decision: PromptAnswer) -> None:
+        typed[str(number)] = decision.words if decision.choice == 0 else ""
+        screen.drafts.keep_remarks(row.request_id, digest, typed)
         screen.pane.presenter.show_now()
 
     prompt = Prompt[PromptAnswer](
-        f"Remark on line {at}",
-        f"“{safe_line(lines[at - 1].strip(), 300)}”",
+        f"Remark on line {number}",
+        f"“{safe_line(lines[number - 1].strip(), 300)}”",
         lambda decision: decision,
-        choices=(keep, away) if typed.get(str(at)) else (keep,),
-        words=words_of_a_decision("remark", FieldKind.LINE, required=True, wanted=_GOES_WITH),
-        draft={"words": typed.get(str(at), "")},
+        choices=(keep, take_away) if typed.get(str(number)) else (keep,),
+        words=words_of_a_decision("remark", FieldKind.LINE, required=True, wanted="goes with what you answer"),
+        draft={"words": typed.get(str(number), "")},
     )
-    screen.ask(prompt, kept)
+    screen.ask(prompt, keep_remark)
 
 
 def ask_back(screen: MainScreen, context: ActionContext) -> None:
@@ -91,13 +88,13 @@ def ask_back(screen: MainScreen, context: ActionContext) -> None:
     remarks, asker = remarks_to_send(screen, row), safe_line(row.asker, 64)
     purpose = f"askback:{row.request_id}"
 
-    def about(known: RequestRow) -> str:
+    def words_about(known: RequestRow) -> str:
         lines = in_quotes(known.title), "The request goes on waiting for you.", with_remarks(remarks)
         return "\n".join(filter(None, lines))
 
-    shown = SeenRequest(screen, row, context.selection.seen or seen_of(row.question), about)
+    seen_request = SeenRequest(screen, row, context.selection.seen or seen_of(row.question), words_about)
 
-    def asked(words: str, view: Decision) -> PendingDecision:
+    def question_back(words: str, view: Decision) -> PendingDecision:
         decision = replace(view, text=words or None, remarks=remarks, asks_back=True)
         write = pending_write(f"ask {asker} back: {in_quotes(words or with_remarks(remarks))}", decision)
         purposes = (purpose, f"remarks:{row.request_id}")
@@ -105,8 +102,8 @@ def ask_back(screen: MainScreen, context: ActionContext) -> None:
 
     prompt = Prompt[PendingDecision](
         f"Ask {asker} back",
-        about(row),
-        lambda made: shown.decide(partial(asked, made.words)),
+        words_about(row),
+        lambda made: seen_request.decide(partial(question_back, made.words)),
         choices=(Choice(OptionLine("ask"), "Ask"),),
         words=words_of_a_decision("question", required=not remarks),
         **screen.drafts.of_form(purpose),

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from team_console.console.selection import ActionContext
 from team_console.console.tui.commands.asking_back import remarks_to_send, with_remarks
 from team_console.console.tui.commands.deciding_many import decide_many
-from team_console.console.tui.commands.seen_request import SeenRequest, in_view, pending_write
+from team_console.console.tui.commands.seen_request import SeenRequest, decision_in_view, pending_write
 from team_console.console.tui.commands.writing import message
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
@@ -44,7 +44,8 @@ from team_console.widgets.form import DeferredResult
 from team_console.widgets.forms import AnswerForm, Answers, Choice, Notes, Prompt, PromptAnswer
 from team_console.widgets.text import short_ago
 
-_LONGEST = 300
+_LONGEST_WORDS = 300
+"""Characters of a folder, and of what a grant answers, that stand in the words of a form."""
 _LONGEST_RULE = 120
 """Characters of a rule that stand in the line of its answer."""
 UNTIL = Choice(OptionLine("until …", "the very same, by a grant with an end; all of it is shown next"), "Go on")
@@ -63,12 +64,12 @@ def approve(screen: MainScreen, context: ActionContext) -> None:
     if context.wants_words and not context.selection.marked:
         message(screen, context)
     else:
-        _verdict(screen, context, approving=True)
+        _ask_for_verdict(screen, context, approving=True)
 
 
 def reject(screen: MainScreen, context: ActionContext) -> None:
     """Ask for the reason and say no to what was drawn."""
-    _verdict(screen, context, approving=False)
+    _ask_for_verdict(screen, context, approving=False)
 
 
 def undo(screen: MainScreen, context: ActionContext) -> None:
@@ -77,7 +78,7 @@ def undo(screen: MainScreen, context: ActionContext) -> None:
         screen.toast("It is being written already.", severity="warning")
 
 
-def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> None:
+def _ask_for_verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> None:
     if context.selection.marked:
         decide_many(screen, context, approving=approving)
         return
@@ -89,39 +90,49 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
         return
     seen = context.selection.seen or seen_of(row.question)
     if approving and row.kind is RequestKind.QUESTION:
-        _answer_questions(screen, row, SeenRequest(screen, row, seen, partial(_about, with_title=False)))
+        _answer_questions(screen, row, SeenRequest(screen, row, seen, partial(_request_and_place, with_title=False)))
         return
     verb, remarks = "approve" if approving else "reject", remarks_to_send(screen, row)
 
-    def about(known: RequestRow) -> str:
-        return "\n".join(filter(None, (_about(known), _known_before(screen, known), with_remarks(remarks))))
+    def words_about(known: RequestRow) -> str:
+        return "\n".join(
+            filter(None, (_request_and_place(known), _facts_before_deciding(screen, known), with_remarks(remarks)))
+        )
 
-    shown = SeenRequest(screen, row, seen, about)
+    seen_request = SeenRequest(screen, row, seen, words_about)
     choices: Sequence[Choice] = (Choice(OptionLine(verb), verb.capitalize()),)
-    part, second = None, None if approving else Ask("second", "suggest", wanted="what would be accepted instead")
+    editable = second = None
+    if not approving:
+        second = Ask("second", "suggest", wanted="what would be accepted instead")
     if approving and row.kind in (RequestKind.PERMISSION, RequestKind.PLAN):
         choices = (
             _choices_for_permission(row, context) if row.kind is RequestKind.PERMISSION else _choices_for_plan(row)
         )
-        part = editable_part(row.question, whole=screen.pane.listing.sources.content_of(row.question))
+        editable = editable_part(row.question, whole=screen.pane.listing.sources.content_of(row.question))
     elif approving and row.kind is RequestKind.CREATE:
         second = Ask("second", "agent name", wanted="made from its type when left empty")
-    foreseen = approving and row.kind in (RequestKind.CREATE, RequestKind.DESTROY)
+    has_consequences = approving and row.kind in (RequestKind.CREATE, RequestKind.DESTROY)
 
-    def decided(answer: PromptAnswer) -> PendingDecision | GrantOffer:
+    def decide(answer: PromptAnswer) -> PendingDecision | GrantOffer:
         choice = choices[answer.choice]
         if choice is not UNTIL:
-            return shown.decide(lambda view: _verdict_of(shown.row, choice, answer, remarks, approving, view))
+            return seen_request.decide(
+                lambda view: _pending_verdict(seen_request.row, choice, answer, remarks, approving, view)
+            )
         if answer.edited is not None:
             text = "what you edited is allowed once; a grant answers what was asked"
             raise TeamError(Code.INVALID_FIELD, text, "Choose once, or take your edit back.")
         once = replace(answer, choice=0)
-        approval = shown.check(lambda view: _verdict_of(shown.row, choices[0], once, remarks, approving, view))
-        trial = grants.trial_of(screen.caller, _approved_before(screen, shown.row), asked=shown.row.question)
+        approval = seen_request.check(
+            lambda view: _pending_verdict(seen_request.row, choices[0], once, remarks, approving, view)
+        )
+        trial = grants.trial_of(
+            screen.caller, _approved_before(screen, seen_request.row), asked=seen_request.row.question
+        )
         grants.refuse_contradiction(trial)
         return GrantOffer(approval, trial)
 
-    def then(result: PendingDecision | GrantOffer) -> None:
+    def go_on(result: PendingDecision | GrantOffer) -> None:
         if isinstance(result, GrantOffer):
             _offer_grant(screen, result, about=row)
         else:
@@ -129,17 +140,17 @@ def _verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> 
 
     prompt = Prompt[PendingDecision | GrantOffer](
         _title(row, approving),
-        about(row),
-        decided,
+        words_about(row),
+        decide,
         choices=choices,
         words=words_of_a_decision("note") if approving else words_of_a_decision("reason", required=not remarks),
         says_enough=bool(remarks),
         second=second,
-        foresee=partial(_foresee, screen, row) if foreseen else None,
-        part=part,
+        foresee=partial(_consequences, screen, row) if has_consequences else None,
+        part=editable,
         **screen.drafts.of_form(f"{verb}:{row.request_id}"),
     )
-    screen.ask(prompt, then, about=row)
+    screen.ask(prompt, go_on, about=row)
 
 
 def _choices_for_permission(row: RequestRow, context: ActionContext) -> Sequence[Choice]:
@@ -162,7 +173,7 @@ def _choices_for_plan(row: RequestRow) -> Sequence[Choice]:
     return (Choice(as_it_was, "Approve"), *choices) if choices else (Choice(OptionLine("approve"), "Approve"),)
 
 
-def _verdict_of(
+def _pending_verdict(
     row: RequestRow,
     choice: Choice,
     answer: PromptAnswer,
@@ -229,18 +240,18 @@ def _title(row: RequestRow, approving: bool) -> str:
     return f"{'Approve' if approving else 'Reject'} the {row.kind} of {asker}"
 
 
-def _about(row: RequestRow, *, with_title: bool = True) -> str:
+def _request_and_place(row: RequestRow, *, with_title: bool = True) -> str:
     """Return the request and its place, as safe lines."""
     payload = row.question.payload
     origin, title = origin_of(payload), row.title
     if row.kind is RequestKind.PERMISSION:
         title = headline_of(permission_of(payload), origin.directory)
     words = in_quotes(title) if with_title else ""
-    where = f"in {safe_line(origin.directory, _LONGEST)}" if origin.directory else ""
+    where = f"in {safe_line(origin.directory, _LONGEST_WORDS)}" if origin.directory else ""
     return " ".join(filter(None, (words, where)))
 
 
-def _known_before(screen: MainScreen, row: RequestRow) -> str:
+def _facts_before_deciding(screen: MainScreen, row: RequestRow) -> str:
     """Return the facts to know before deciding: how much was read, what is missing, whether the asker is there."""
     painted, known = screen.cache.painted.get(digest_of(row.question)), screen.cache.evidence.get(row.key)
     facts = []
@@ -258,7 +269,7 @@ def _known_before(screen: MainScreen, row: RequestRow) -> str:
     return " · ".join(facts)
 
 
-def _foresee(screen: MainScreen, row: RequestRow, agent_name: str) -> str:
+def _consequences(screen: MainScreen, row: RequestRow, agent_name: str) -> str:
     """Return who will be created or ended and who will be told, or why it cannot be, where that is known already."""
     if screen.view is None:
         return ""
@@ -270,7 +281,7 @@ def _foresee(screen: MainScreen, row: RequestRow, agent_name: str) -> str:
     return "\n".join(safe_line(line, 300) for line in lines)
 
 
-def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -> None:
+def _answer_questions(screen: MainScreen, row: RequestRow, seen_request: SeenRequest) -> None:
     questions = questions_of(row.question.payload)
     if not questions:
         screen.toast("It holds no question that can be read; r refuses it.", severity="warning")
@@ -287,9 +298,9 @@ def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -
 
     form = AnswerForm[PendingDecision](
         f"Answer {asker}",
-        _about(row, with_title=False),
+        _request_and_place(row, with_title=False),
         questions,
-        lambda answers, notes: shown.decide(partial(answered, answers, notes)),
+        lambda answers, notes: seen_request.decide(partial(answered, answers, notes)),
         **screen.drafts.of_form(purpose),
     )
     screen.ask_to_decide(form, about=row)
@@ -302,6 +313,7 @@ _ENDS = (
     ("for 10 times, at most a day", timedelta(days=1), 10),
     ("for a day", timedelta(days=1), None),
 )
+"""How a grant may end: in words, after how long, and after how many uses; None for as many as come."""
 
 
 def _approved_before(screen: MainScreen, row: RequestRow) -> list[str]:
@@ -314,12 +326,12 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
     """Show what the grant would answer and ask for its end; the permission is allowed together with it."""
     trial, approval = offer.trial, offer.approval
 
-    def started(answer: PromptAnswer) -> PendingDecision:
+    def decide_with_grant(answer: PromptAnswer) -> PendingDecision:
         label, lasts, uses = _ENDS[answer.choice]
         screen.keep_painted()
-        view = in_view(screen, about.request_id, seen_of_words(trial.scope.words), with_others=True)
+        view = decision_in_view(screen, about.request_id, seen_of_words(trial.scope.words), with_others=True)
         do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses, view=view)
-        words = f"GRANT {safe_line(trial.scope.words, _LONGEST)}, {label}"
+        words = f"GRANT {safe_line(trial.scope.words, _LONGEST_WORDS)}, {label}"
         adds, recorded = f", and the same {label}", ("grant", about.request_id)
         grant = PendingWrite(about.request_id, words, do, follows=True, adds=adds, recorded=recorded)
         together = replace(approval, writes=(*approval.writes, grant))
@@ -328,7 +340,7 @@ def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) ->
     prompt = Prompt[PendingDecision](
         "Allow it now, and the very same until …",
         f"{trial.words}. Every answer of the grant is on record as the grant's.",
-        started,
+        decide_with_grant,
         whole=(seen_of_words(trial.scope.words).question, safe_text(trial.scope.words)),
         choices=tuple(Choice(OptionLine(label), "Grant") for label, _, _ in _ENDS),
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.console.selection import DONE, ActionContext
-from team_console.console.tui.commands.seen_request import in_view, pending_write
+from team_console.console.tui.commands.seen_request import decision_in_view, pending_write
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
 from team_console.console.tui.words import request_outcome
@@ -32,8 +32,8 @@ def done(screen: MainScreen, context: ActionContext) -> None:
             screen,
             context,
             DONE,
-            [_item(key, "message", item.sender, item.summary) for key, item in messages.items()],
-            lambda keys, _: _reading(context, [messages[key] for key in keys]),
+            [_listed_item(key, "message", item.sender, item.summary) for key, item in messages.items()],
+            lambda keys, _: _pending_read(context, [messages[key] for key in keys]),
             unseen=lambda key: _unseen_message(screen, messages[key], screen.frames.held),
         )
     elif context.to_read:
@@ -52,10 +52,10 @@ def _mark_read(screen: MainScreen, context: ActionContext, messages: Sequence[Me
     # guard: nothing-read-that-was-never-shown
     seen = [message for message in messages if not _unseen_message(screen, message, frames.pressed)]
     if left := len(messages) - len(seen):
-        who = first_of([safe_line(each.sender, 64) for each in messages if each not in seen], _REASONS)
+        who = first_of([safe_line(each.sender, 64) for each in messages if each not in seen], _MOST_REASONS)
         screen.toast(f"{counted(left, 'message')} not on the screen yet left unread: {who}", severity="warning")
     if seen:
-        screen.decide(_reading(context, seen))
+        screen.decide(_pending_read(context, seen))
 
 
 def _unseen_message(screen: MainScreen, message: Message, frame: int) -> str:
@@ -66,20 +66,20 @@ def _unseen_message(screen: MainScreen, message: Message, frame: int) -> str:
     return "" if is_seen else "not shown yet"
 
 
-def _reading(context: ActionContext, messages: Sequence[Message]) -> PendingDecision:
+def _pending_read(context: ActionContext, messages: Sequence[Message]) -> PendingDecision:
     """Return the decision to mark messages as read."""
     readers = [(message, reader) for message in messages if (reader := context.reader_of(message)) is not None]
     writes = []
-    for letter, reader in readers:
-        do = partial(inbox.read_message, agent=reader, message_id=letter.message_id)
-        writes.append(PendingWrite(letter.message_id, f"done: {safe_line(letter.summary, 60)}", do))
+    for message, reader in readers:
+        do = partial(inbox.read_message, agent=reader, message_id=message.message_id)
+        writes.append(PendingWrite(message.message_id, f"done: {safe_line(message.summary, 60)}", do))
     told = f"read: {safe_line(readers[0][0].summary, 60)}" if len(writes) == 1 else "read {n}"
     return PendingDecision(DONE, tuple(writes), told, noun="message")
 
 
 # Deciding on many things at once: every marked request, every marked message.
 
-_REASONS = 3
+_MOST_REASONS = 3
 """Reasons for leaving rows alone that are told; the others are counted."""
 
 
@@ -99,25 +99,25 @@ def decide_many(screen: MainScreen, context: ActionContext, *, approving: bool) 
     def outcome(key: str) -> str:
         return request_outcome(rows[key], screen.view, screen.now)
 
-    def decided(key: str, words: str) -> PendingWrite:
+    def write_for(key: str, words: str) -> PendingWrite:
         row = rows[key]
-        view = in_view(screen, key, seen[key] or seen_of(row.question), with_others=True)
+        view = decision_in_view(screen, key, seen[key] or seen_of(row.question), with_others=True)
         decision = replace(view, approve=approving, text=words or None)
         return pending_write(f"{verb} {safe_line(row.asker, 64)}'s {row.kind}", decision)
 
-    def pending(keys: Sequence[str], words: str) -> PendingDecision:
+    def decide(keys: Sequence[str], words: str) -> PendingDecision:
         done = f"{{n}} {'approved' if approving else 'rejected'}"
-        return PendingDecision(verb, tuple(decided(key, words) for key in keys), done)
+        return PendingDecision(verb, tuple(write_for(key, words) for key in keys), done)
 
     items = _items_of(rows)
     wanted = "if you like; each asker reads it" if approving else "each asker reads it"
     words = words_of_a_decision("note" if approving else "reason", required=not approving, wanted=wanted)
-    _ask_about_many(screen, context, verb, items, pending, words=words, unseen=unseen, outcome=outcome)
+    _ask_about_many(screen, context, verb, items, decide, words=words, unseen=unseen, outcome=outcome)
 
 
 def _items_of(rows: Mapping[str, RequestRow]) -> list[ManyItem]:
     """Return what the form lists of each request; of alike ones with the word set apart that differs."""
-    items = [_item(key, str(row.kind), row.asker, row.title) for key, row in rows.items()]
+    items = [_listed_item(key, str(row.kind), row.asker, row.title) for key, row in rows.items()]
     if len(set(causes_of(rows.values()).values())) != 1:
         return items
     spans = spans_that_differ([row.question for row in rows.values()])
@@ -128,7 +128,7 @@ def _items_of(rows: Mapping[str, RequestRow]) -> list[ManyItem]:
     ]
 
 
-def _item(key: str, kind: str, who: str, what: str) -> ManyItem:
+def _listed_item(key: str, kind: str, who: str, what: str) -> ManyItem:
     return ManyItem(key, kind, safe_line(who, 64), safe_line(what, 200))
 
 
@@ -144,13 +144,13 @@ def _ask_about_many(
         items,
         lambda keys, words: screen.pending_decisions.prepare(pending(keys, words)),
         verb=verb.capitalize(),
-        notes=_left_alone(context, len(items), verb),
+        notes=_words_on_left_alone(context, len(items), verb),
         **more,
     )
     screen.ask_to_decide(form)
 
 
-def _left_alone(context: ActionContext, meant: int, verb: str) -> tuple[str, ...]:
+def _words_on_left_alone(context: ActionContext, meant: int, verb: str) -> tuple[str, ...]:
     """Return how many marked rows are left out and why: each reason once, with its number of rows."""
     left = context.selection.marked - meant
     if left <= 0:
@@ -160,7 +160,7 @@ def _left_alone(context: ActionContext, meant: int, verb: str) -> tuple[str, ...
     reasons = Counter(context.no_verdict_on(row) or "it wants an answer of its own" for row in others)
     if (rest := left - len(others)) > 0 and verb != DONE:
         reasons["it is not a request"] = rest
-    told = reasons.most_common(_REASONS)
+    told = reasons.most_common(_MOST_REASONS)
     why = [f"{number:,} × {reason}" if number > 1 else reason for reason, number in told]
     if others_left := reasons.total() - sum(number for _, number in told):
         why.append(f"{others_left:,} for other reasons")

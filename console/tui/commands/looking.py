@@ -109,17 +109,17 @@ def _copy(screen: MainScreen, text: str, what: str) -> None:
 # Help, themes, settings, teams.
 
 
-def everything(screen: MainScreen, context: ActionContext) -> None:
+def show_help(screen: MainScreen, context: ActionContext) -> None:
     """All that can be done here or gone to, by key and by name; what is chosen is done."""
     panel = HelpPanel(
         f"Keys and actions · {context.mode.label}",
-        (*_actions(screen, context), *movement(), *_agents_and_requests(screen)),
+        (*_action_rows(screen, context), *movement_rows(), *_place_rows(screen)),
         intro=getattr(screen.focused, "HELP", "") or "",
     )
     screen.app.push_screen(panel, partial(_run_chosen, screen))
 
 
-def _actions(screen: MainScreen, context: ActionContext) -> tuple[HelpRow, ...]:
+def _action_rows(screen: MainScreen, context: ActionContext) -> tuple[HelpRow, ...]:
     """Return the actions of this place: the human's own commands first, then deciding, writing and delivering."""
     rows = []
     for number, one in enumerate(screen.cache.preferences.commands):
@@ -133,7 +133,7 @@ def _actions(screen: MainScreen, context: ActionContext) -> tuple[HelpRow, ...]:
     return tuple(rows)
 
 
-def _agents_and_requests(screen: MainScreen) -> Iterator[HelpRow]:
+def _place_rows(screen: MainScreen) -> Iterator[HelpRow]:
     """Yield every agent and every open request, to go there."""
     for agent in screen.situation.roster:
         yield HelpRow("", f"agent {safe_line(agent.name, 64)}", "go to", "Agents", "", f"agent:{agent.name}")
@@ -153,7 +153,7 @@ def _run_chosen(screen: MainScreen, chosen: str | None) -> None:
         screen.action_perform(chosen)
 
 
-def movement() -> tuple[HelpRow, ...]:
+def movement_rows() -> tuple[HelpRow, ...]:
     """Return the keys of lists, from their real bindings."""
     rows: dict[str, list[str]] = {}
     for item in RowList.BINDINGS:
@@ -238,7 +238,7 @@ def next_heading(direction: int, screen: MainScreen, context: ActionContext) -> 
 
 def editor(screen: MainScreen, context: ActionContext) -> None:
     """Show the text in the human's own editor."""
-    _hand_over(screen, partial(view_text, screen.app), screen.pane.presenter.text_read())
+    _try_with_text(screen, partial(view_text, screen.app), screen.pane.presenter.text_read())
 
 
 def pipe(screen: MainScreen, context: ActionContext) -> None:
@@ -256,12 +256,12 @@ def pipe(screen: MainScreen, context: ActionContext) -> None:
 
     def then(command: str) -> None:
         screen.drafts.keep("pipe", {"words": command})
-        _hand_over(screen, lambda text: run_in_terminal(screen.app, command, text), text)
+        _try_with_text(screen, lambda text: run_in_terminal(screen.app, command, text), text)
 
     screen.ask(form, then)
 
 
-def _hand_over(screen: MainScreen, do: Callable[[str], str], text: str) -> None:
+def _try_with_text(screen: MainScreen, do: Callable[[str], str], text: str) -> None:
     if text:
         screen.try_to(lambda: do(text))
     else:
@@ -270,23 +270,23 @@ def _hand_over(screen: MainScreen, do: Callable[[str], str], text: str) -> None:
 
 # What is read over the whole screen: what happened, was said, belongs together, or is asked to stop.
 
-_RECENT = timedelta(hours=12)
+_TOLD_BACK_TO = timedelta(hours=12)
 """How far back is told where it is not known when the human left."""
-_CLOCK = 5.0
+_RENEWED_EVERY = 5.0
 """Seconds between two looks at the clock while somebody is asked and has not answered."""
 
 
 def since(screen: MainScreen, context: ActionContext) -> None:
     """Show what happened since the human was last here: a summary, then everything."""
-    moment = screen.absence.left_at or screen.caller.team.clock() - _RECENT
+    moment = screen.absence.left_at or screen.caller.team.clock() - _TOLD_BACK_TO
     if screen.query_one(Card).dismiss():
         title = digest_title(moment, screen.now, has_left=screen.absence.left_at is not None)
-        screen.app.push_screen(ReadingScreen(title, screen.view, partial(_digest, screen, moment)))
+        screen.app.push_screen(ReadingScreen(title, screen.view, partial(_digest_document, screen, moment)))
     else:
         screen.absence.tell(moment, always=True)
 
 
-def _digest(screen: MainScreen, since: datetime, view: View) -> Document:
+def _digest_document(screen: MainScreen, since: datetime, view: View) -> Document:
     """Return all that happened since a moment, by kind, made from records alone."""
     team = screen.caller.team
     found, now = news_of_team(team, view, since), team.clock()
@@ -341,4 +341,6 @@ def stops(screen: MainScreen, context: ActionContext) -> None:
         return stopping_document(stops_of(view), now=screen.caller.team.clock(), busy=busy)
 
     stop = screen.background.cancel_stopping
-    screen.app.push_screen(ReadingScreen("Shutdown of the team", screen.view, document, every=_CLOCK, stop=stop))
+    screen.app.push_screen(
+        ReadingScreen("Shutdown of the team", screen.view, document, every=_RENEWED_EVERY, stop=stop)
+    )

@@ -16,7 +16,7 @@ from team_console.console.tui.main import MainScreen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line, safe_text
 
-_LONGEST = 60.0
+_LONGEST_RUN = 60.0
 """Seconds after which a command whose output is shown is ended."""
 _MOST_TEXT = 100_000
 """Characters that fit into one argument of a program on every system."""
@@ -30,12 +30,12 @@ def run_own(screen: MainScreen, context: ActionContext, command: OwnCommand) -> 
         screen.toast("Commands of your own run in a terminal, not in a browser.", severity="warning")
         return
     try:
-        values = _values(screen, context, command)
+        values = _placeholder_values(screen, context, command)
     except TeamError as error:
         screen.toast(f"✗ {error.message}. {error.hint}", severity="warning")
         return
     if command.output == "terminal":
-        screen.try_to(lambda: _in_terminal(screen, command, values))
+        screen.try_to(lambda: _run_in_terminal(screen, command, values))
         return
     is_paged = command.output == "pager"
 
@@ -45,10 +45,10 @@ def run_own(screen: MainScreen, context: ActionContext, command: OwnCommand) -> 
         elif command.output == "toast":
             screen.toast(_toast_of(text))
 
-    screen.background.run(partial(_run, command, values), then, opens_form=is_paged)
+    screen.background.run(partial(_output_of, command, values), then, opens_form=is_paged)
 
 
-def _values(screen: MainScreen, context: ActionContext, command: OwnCommand) -> dict[str, str]:
+def _placeholder_values(screen: MainScreen, context: ActionContext, command: OwnCommand) -> dict[str, str]:
     """Return the values of the placeholders.
 
     Raises:
@@ -71,7 +71,7 @@ def _values(screen: MainScreen, context: ActionContext, command: OwnCommand) -> 
     return {name: known[name] for name in command.placeholders}
 
 
-def _line_of(command: OwnCommand, values: dict[str, str], folder: str) -> str:
+def _shell_line(command: OwnCommand, values: dict[str, str], folder: str) -> str:
     """Return the command for the shell: each value one word, whatever is in it."""
     words = dict(values)
     if "file" in words:
@@ -88,18 +88,20 @@ def _word(value: str) -> str:
     return shlex.quote(value)
 
 
-def _run(command: OwnCommand, values: dict[str, str]) -> str:
+def _output_of(command: OwnCommand, values: dict[str, str]) -> str:
     """Return its output, made safe; runs in a thread.
 
     Raises:
         TeamError: `SPAWN_FAILED` when it could not be run, failed, or took too long.
     """
     with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
-        line = ["/bin/sh", "-c", _line_of(command, values, folder)]
+        line = ["/bin/sh", "-c", _shell_line(command, values, folder)]
         try:
-            done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LONGEST, check=False)
+            done = subprocess.run(
+                line, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LONGEST_RUN, check=False
+            )
         except subprocess.TimeoutExpired:
-            what = f"{safe_line(command.run, 60)} took more than {_LONGEST:.0f} s and was ended"
+            what = f"{safe_line(command.run, 60)} took more than {_LONGEST_RUN:.0f} s and was ended"
             raise TeamError(Code.SPAWN_FAILED, what, 'Give long ones output = "terminal".') from None
         except OSError as error:
             raise TeamError(Code.SPAWN_FAILED, f"the shell cannot be run: {error.strerror}", "Try again.") from None
@@ -111,9 +113,9 @@ def _run(command: OwnCommand, values: dict[str, str]) -> str:
     return said
 
 
-def _in_terminal(screen: MainScreen, command: OwnCommand, values: dict[str, str]) -> str:
+def _run_in_terminal(screen: MainScreen, command: OwnCommand, values: dict[str, str]) -> str:
     with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
-        return run_in_terminal(screen.app, _line_of(command, values, folder))
+        return run_in_terminal(screen.app, _shell_line(command, values, folder))
 
 
 def _toast_of(text: str) -> str:

@@ -34,7 +34,7 @@ def pending_write(words: str, decision: Decision) -> PendingWrite:
     return PendingWrite(decision.request_id, words, partial(requests.decide, verdict=decision), recorded=recorded)
 
 
-def in_view(screen: MainScreen, request_id: str, seen: Seen, *, with_others: bool = False) -> Decision:
+def decision_in_view(screen: MainScreen, request_id: str, seen: Seen, *, with_others: bool = False) -> Decision:
     """Return what is decided with the last key that decided, as far as it is known before what was chosen.
 
     Raises:
@@ -67,7 +67,7 @@ class SeenRequest:
         self._screen, self._seen, self._about = screen, seen, about
         self.row = row
         self._content = screen.pane.listing.sources.content_of(row.question)
-        self._request = screen.pane.listing.sources.evidence_request(row)
+        self._evidence_request = screen.pane.listing.sources.evidence_request(row)
         known = screen.cache.evidence.get(row.key)
         self._evidence = known.evidence if known is not None and known.seen == seen else None
 
@@ -78,55 +78,58 @@ class SeenRequest:
             AskAgain: It changed; nothing was written.
             TeamError: It is refused.
         """
-        return self._in_view(make, self._screen.pending_decisions.prepare)
+        return self._prepare_in_view(make, self._screen.pending_decisions.prepare)
 
     def check(self, make: Callable[[Decision], PendingDecision]) -> PendingDecision:
         """Check it alone, because more is asked before it is written; raises as `decide` does."""
-        return self._in_view(make, self._screen.pending_decisions.check)
+        return self._prepare_in_view(make, self._screen.pending_decisions.check)
 
-    def _in_view(
+    def _prepare_in_view(
         self,
         make: Callable[[Decision], PendingDecision],
         prepare: Callable[[PendingDecision], PendingDecision],
     ) -> PendingDecision:
-        if self._evidence is not None and self._request is not None:  # without the lock, and before it is taken
-            now = gather(self._screen.caller.team, self._request)
+        if self._evidence is not None and self._evidence_request is not None:
+            # Without the lock, and before it is taken.
+            now = gather(self._screen.caller.team, self._evidence_request)
             if tuple(now.lines) != tuple(self._evidence.lines):
-                raise self._ask_again(self.row.question, self._request, now)
+                raise self._ask_again(self.row.question, self._evidence_request, now)
         self._screen.keep_painted()
         try:
-            return prepare(make(in_view(self._screen, self.row.request_id, self._seen)))
+            return prepare(make(decision_in_view(self._screen, self.row.request_id, self._seen)))
         except ChangedError as error:
-            raise self._changed(error.now) from error
+            raise self._ask_about_change(error.now) from error
 
-    def _changed(self, question: Message | None) -> AskAgain:
+    def _ask_about_change(self, question: Message | None) -> AskAgain:
         if question is None:
             return AskAgain((), why="it is gone; nothing was written")
-        whole, why = attachment_of(question), ""
-        if whole is not None and whole != attachment_of(self.row.question):
+        attachment, why = attachment_of(question), ""
+        if attachment is not None and attachment != attachment_of(self.row.question):
             why = "it changed, and its new text is stored beside the queue; nothing was written"
         elif _choices_of(question) != _choices_of(self.row.question):
             why = "it changed, and with it what you can choose; nothing was written"
         if why:
-            return AskAgain(self._diff(question, self._evidence), why=why)
-        request = self._request
-        if request is not None:
+            return AskAgain(self._difference_to(question, self._evidence), why=why)
+        evidence_request, evidence = self._evidence_request, None
+        if evidence_request is not None:
             row = replace(self.row, question=question)
-            request = replace(request, message=question, row=row, text=question.content)
-        is_known = request is not None and self._evidence is not None
-        evidence = gather(self._screen.caller.team, request) if request is not None and is_known else None
-        return self._ask_again(question, request, evidence)
+            evidence_request = replace(evidence_request, message=question, row=row, text=question.content)
+            if self._evidence is not None:
+                evidence = gather(self._screen.caller.team, evidence_request)
+        return self._ask_again(question, evidence_request, evidence)
 
-    def _ask_again(self, question: Message, request: EvidenceRequest | None, evidence: Evidence | None) -> AskAgain:
+    def _ask_again(
+        self, question: Message, evidence_request: EvidenceRequest | None, evidence: Evidence | None
+    ) -> AskAgain:
         """Show what changed since the form opened, and count it as seen; the form takes no key before."""
-        diff = self._diff(question, evidence)
+        diff = self._difference_to(question, evidence)
         self.row = replace(self.row, question=question, title=message_title(question))
-        self._request, self._evidence = request, evidence
+        self._evidence_request, self._evidence = evidence_request, evidence
         before, lines = (evidence.before, evidence.lines) if evidence is not None else ((), iter(()))
         self._seen = seen_of(question, before=before, evidence=lines)
         return AskAgain(diff, of=digest_of(question), about=self._about(self.row))
 
-    def _diff(self, question: Message, evidence: Evidence | None) -> tuple[str, ...]:
+    def _difference_to(self, question: Message, evidence: Evidence | None) -> tuple[str, ...]:
         content = self._content if attachment_of(question) is not None else None
         before = shown_text(self.row.question, self._evidence, self._content)
         return line_difference(before, shown_text(question, evidence, content))

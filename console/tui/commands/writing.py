@@ -13,8 +13,7 @@ from team_console.console.selection import MESSAGE, ActionContext, Mode
 from team_console.console.tui.commands.looking import stops
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite, names_on_record
-from team_console.console.tui.words import in_quotes as quoted_words
-from team_console.console.tui.words import names_listed, receipt_words
+from team_console.console.tui.words import in_quotes, names_listed, receipt_words
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import URGENT, Message
 from team_console.store.model.names import ALL, USER
@@ -34,7 +33,7 @@ from team_console.widgets.forms import Choice, Compose, Confirm, Prompt, Written
 
 def message(screen: MainScreen, context: ActionContext) -> None:
     """Write to the agents chosen, quoting the message under the cursor when it is theirs."""
-    quoted, view = _quoted(context), screen.view
+    quoted, view = _message_answered(context), screen.view
     config = view.snapshot.config if view is not None else TeamConfig()
     purpose = f"message:{quoted.message_id if quoted else ','.join(context.selection.agents)}"
     kept = screen.drafts.of_form(purpose)
@@ -45,19 +44,19 @@ def message(screen: MainScreen, context: ActionContext) -> None:
             meant = names_meant(screen.view, screen.caller.actor, names)
         except TeamError as error:
             return f"△ {error.message}. {error.hint}"
-        return _foreseen(sending.preview(screen.caller, to=meant))
+        return _preview_words(sending.preview(screen.caller, to=meant))
 
-    def send(letter: WrittenMessage) -> PendingDecision:
-        meant = replace(letter, to=names_meant(screen.view, context.me, letter.to))
-        return screen.pending_decisions.prepare(_sending(context, quoted, meant, purpose))
+    def send(written: WrittenMessage) -> PendingDecision:
+        meant = replace(written, to=names_meant(screen.view, context.me, written.to))
+        return screen.pending_decisions.prepare(_pending_message(context, quoted, meant, purpose))
 
     form = Compose[PendingDecision](
         f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message",
         send,
-        names=partial(_known_names, screen, context),
+        names=partial(_names_to_write_to, screen, context),
         foresee=foresee,
-        words=partial(_words, config.language),
-        quote=f"answers {quoted_words(_first_words(quoted))}" if quoted is not None else "",
+        words=partial(_summary_words, config.language),
+        quote=f"answers {in_quotes(_first_words(quoted))}" if quoted is not None else "",
         **kept,
     )
     about = context.selection.request if context.wants_words and quoted is not None else None
@@ -70,7 +69,7 @@ def _first_words(quoted: Message) -> str:
     return content if content and "\n" not in content else said_in(quoted)
 
 
-def _known_names(screen: MainScreen, context: ActionContext) -> tuple[str, ...]:
+def _names_to_write_to(screen: MainScreen, context: ActionContext) -> tuple[str, ...]:
     """Return names a message may go to."""
     rows = screen.situation.roster
     names = [row.name for row in rows if row.name != context.me and row.is_addressable]
@@ -99,9 +98,11 @@ def names_meant(view: View | None, me: str, to: Sequence[str]) -> tuple[str, ...
     return tuple(dict.fromkeys(found))
 
 
-def _sending(context: ActionContext, quoted: Message | None, letter: WrittenMessage, purpose: str) -> PendingDecision:
-    """Return the decision to send a letter; what it answers shows that an answer is under way."""
-    if ALL in letter.to:
+def _pending_message(
+    context: ActionContext, quoted: Message | None, written: WrittenMessage, purpose: str
+) -> PendingDecision:
+    """Return the decision to send what was written; what it answers shows that an answer is under way."""
+    if ALL in written.to:
         raise TeamError(
             Code.INVALID_FIELD, "a message goes to some, not to everyone", "Use broadcast (b) to write to everyone."
         )
@@ -112,11 +113,11 @@ def _sending(context: ActionContext, quoted: Message | None, letter: WrittenMess
     def do(caller: Caller) -> Receipt:
         receipt = sending.send(
             caller,
-            to=letter.to,
+            to=written.to,
             type="message",
-            content=letter.content,
-            summary=letter.summary or None,
-            priority=URGENT if letter.is_urgent else None,
+            content=written.content,
+            summary=written.summary or None,
+            priority=URGENT if written.is_urgent else None,
             in_reply_to=quoted.message_id if quoted else None,
         )
         if quoted is not None and reader is not None:
@@ -130,12 +131,12 @@ def _sending(context: ActionContext, quoted: Message | None, letter: WrittenMess
         about = quoted.message_id
     else:
         about = purpose
-    words = f"message to {names_listed(letter.to or ('the human',))}"
-    write = PendingWrite(about, words, do, recorded=("send", names_on_record(letter.to)))
+    words = f"message to {names_listed(written.to or ('the human',))}"
+    write = PendingWrite(about, words, do, recorded=("send", names_on_record(written.to)))
     return PendingDecision(MESSAGE, (write,), "sent", purposes=(purpose,))
 
 
-def _quoted(context: ActionContext) -> Message | None:
+def _message_answered(context: ActionContext) -> Message | None:
     """Return the message a reply answers: the one under the cursor, when it alone is meant and another wrote it."""
     item = context.selection.message
     if item is None or context.selection.marked or item.sender == context.me or context.mode is Mode.DELIVERIES:
@@ -153,7 +154,7 @@ def _first_draft(context: ActionContext, quoted: Message | None, language: str) 
     return {"to": ", ".join(safe_line(name, 64) for name in names), "summary": summary}
 
 
-def _foreseen(seen: sending.Preview) -> str:
+def _preview_words(seen: sending.Preview) -> str:
     parts = [f"{counted(len(seen.recipients), 'delivery')}: {names_listed(seen.recipients)}"]
     if seen.not_listening:
         parts.append(f"not listening: {names_listed(seen.not_listening)}")
@@ -161,7 +162,7 @@ def _foreseen(seen: sending.Preview) -> str:
     return " · ".join(parts)
 
 
-def _words(language: str, summary: str) -> tuple[int, list[str]]:
+def _summary_words(language: str, summary: str) -> tuple[int, list[str]]:
     return count_words(summary), summary_warnings(summary, language=language)
 
 
@@ -170,10 +171,10 @@ def _words(language: str, summary: str) -> tuple[int, list[str]]:
 
 def broadcast(screen: MainScreen, context: ActionContext) -> None:
     """Write to everybody; how many that is and who is not listening comes before it is written."""
-    _preview_all(screen, partial(_write_broadcast, screen))
+    _preview_broadcast(screen, partial(_write_broadcast, screen))
 
 
-def _preview_all(screen: MainScreen, then: Callable[[sending.Preview], None]) -> None:
+def _preview_broadcast(screen: MainScreen, then: Callable[[sending.Preview], None]) -> None:
     screen.background.run(partial(sending.preview, screen.caller, to=ALL), then)
 
 
@@ -181,36 +182,36 @@ def _write_broadcast(screen: MainScreen, seen: sending.Preview) -> None:
 
     keep, view = partial(screen.drafts.keep, "broadcast"), screen.view
 
-    def with_summary(letter: WrittenMessage) -> WrittenMessage:
-        if not letter.summary:
+    def with_summary(written: WrittenMessage) -> WrittenMessage:
+        if not written.summary:
             hint = "Say in five to ten words what it is about."
             raise TeamError(Code.MISSING_SUMMARY, "a broadcast needs a summary", hint)
-        return letter
+        return written
 
     form = Compose[WrittenMessage](
         "Broadcast",
         with_summary,
-        foresee=lambda _: _foreseen(seen),
-        words=partial(_words, view.snapshot.config.language if view else "any"),
+        foresee=lambda _: _preview_words(seen),
+        words=partial(_summary_words, view.snapshot.config.language if view else "any"),
         to=f"everybody · {counted(len(seen.recipients), 'delivery')}",
         verb="Go on",
         draft=screen.drafts.get("broadcast"),
         on_draft=lambda draft: keep(draft) if draft else None,
     )
     # Counted again: who is in the team may be others than when the writing began.
-    screen.ask(form, lambda letter: _preview_all(screen, partial(_confirm_broadcast, screen, letter)))
+    screen.ask(form, lambda written: _preview_broadcast(screen, partial(_confirm_broadcast, screen, written)))
 
 
-def _confirm_broadcast(screen: MainScreen, letter: WrittenMessage, seen: sending.Preview) -> None:
+def _confirm_broadcast(screen: MainScreen, written: WrittenMessage, seen: sending.Preview) -> None:
 
     number = len(seen.recipients)
     lines = [
-        f"“{safe_line(letter.summary, 120)}”",
+        f"“{safe_line(written.summary, 120)}”",
         f"{counted(number, 'delivery')}: {names_listed(seen.recipients, 16)}.",
     ]
-    lines += _not_reached(seen.not_listening, seen.left_out)
+    lines += _warnings_on_reach(seen.not_listening, seen.left_out)
     lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
-    do = partial(sending.broadcast, summary=letter.summary, content=letter.content)
+    do = partial(sending.broadcast, summary=written.summary, content=written.content)
     write = PendingWrite("broadcast", f"broadcast to {counted(number, 'agent')}", do, recorded=("broadcast", ""))
     pending = PendingDecision("broadcast", (write,), "sent", purposes=("broadcast",))
     verb = f"Send {counted(number, 'message')}"
@@ -220,7 +221,7 @@ def _confirm_broadcast(screen: MainScreen, letter: WrittenMessage, seen: sending
     screen.ask_to_decide(form)
 
 
-def _not_reached(silent: Sequence[str], left_out: Sequence[str] = ()) -> list[str]:
+def _warnings_on_reach(silent: Sequence[str], left_out: Sequence[str] = ()) -> list[str]:
     lines = []
     if silent:
         lines.append(f"△ Not listening: {names_listed(silent)}. What they get waits in their inbox.")
@@ -238,11 +239,11 @@ def shutdown(screen: MainScreen, context: ActionContext) -> None:
     rows = context.view.roster if context.view else ()
     quiet = [row.name for row in rows if row.state in (AgentState.STOPPED, AgentState.STOPPING)]
     lines = [f"{names_listed(names, 12)} will be asked to stop: {counted(len(names), 'request')}."]
-    lines += _not_reached([name for name in names if name in quiet])
+    lines += _warnings_on_reach([name for name in names if name in quiet])
     lines.append("Each answers for itself; a refusal comes back to you with its reason.")
     purpose = f"shutdown:{','.join(names)}"
 
-    def stopping(reason: str) -> PendingDecision:
+    def decide(reason: str) -> PendingDecision:
         writes = tuple(
             PendingWrite(
                 f"stop:{name}",
@@ -254,7 +255,7 @@ def shutdown(screen: MainScreen, context: ActionContext) -> None:
         )
         return PendingDecision("ask to stop", writes, "asked to stop", purposes=(purpose,))
 
-    _ask_for_stop(screen, "Shut down", lines, names, stopping, purpose)
+    _ask_for_stop(screen, "Shut down", lines, names, decide, purpose)
 
 
 def _ask_for_stop(
@@ -290,10 +291,10 @@ def _confirm_shutdown_all(screen: MainScreen, context: ActionContext, seen: send
     lines = [f"{names_listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
     if seen.not_listening:
         lines.append(f"Not asked, since it stopped or was asked before: {names_listed(seen.not_listening)}.")
-    lines += _not_reached((), seen.left_out)
+    lines += _warnings_on_reach((), seen.left_out)
     lines.append("The next one is asked when one has answered, or kept silent for too long. x stops asking.")
 
-    def stopping(reason: str) -> PendingDecision:
+    def decide(reason: str) -> PendingDecision:
         def begin() -> None:
             screen.background.stop_in_turn(names, reason or None)
             stops(screen, context)
@@ -302,7 +303,7 @@ def _confirm_shutdown_all(screen: MainScreen, context: ActionContext, seen: send
         write = PendingWrite("shutdown_all", words, lambda caller: None)
         return PendingDecision("shut down", (write,), purposes=("shutdown_all",), begins=begin)
 
-    _ask_for_stop(screen, "Shut down the team", lines, names, stopping, "shutdown_all")
+    _ask_for_stop(screen, "Shut down the team", lines, names, decide, "shutdown_all")
 
 
 # The sprint.
@@ -319,7 +320,7 @@ def correct_course(screen: MainScreen, context: ActionContext) -> None:
         **screen.drafts.of_form("correct_course"),
     )
     screen.ask(
-        prompt, lambda receipt: _tell_done(screen, receipt_words("asked for a correction of the course", receipt))
+        prompt, lambda receipt: _look_and_say(screen, receipt_words("asked for a correction of the course", receipt))
     )
 
 
@@ -333,10 +334,10 @@ def send_roster(screen: MainScreen, context: ActionContext) -> None:
         lambda _: agents.send_roster(screen.caller),
         verb="Send",
     )
-    screen.ask(form, lambda receipt: _tell_done(screen, receipt_words("sent the roster", receipt)))
+    screen.ask(form, lambda receipt: _look_and_say(screen, receipt_words("sent the roster", receipt)))
 
 
-def _tell_done(screen: MainScreen, text: str) -> None:
+def _look_and_say(screen: MainScreen, text: str) -> None:
     """Look at the store again, and say what was done."""
     screen.look()
     screen.toast(text)
@@ -345,7 +346,7 @@ def _tell_done(screen: MainScreen, text: str) -> None:
 # The failure desk on the screen: try again, redirect, discard, recall, one or many.
 
 
-class _Treatment(Struct, frozen=True):
+class _RemedyWords(Struct, frozen=True):
     """What is said and asked of one remedy; `field` is what it wants typed, `wanted` stands there while it is empty."""
 
     title: str
@@ -355,19 +356,19 @@ class _Treatment(Struct, frozen=True):
     wanted: str = ""
 
 
-_TREATMENTS = {
-    Remedy.RETRY: _Treatment("Try again", "starts again with all its tries", "tried again"),
-    Remedy.REDIRECT: _Treatment(
+_REMEDY_WORDS = {
+    Remedy.RETRY: _RemedyWords("Try again", "starts again with all its tries", "tried again"),
+    Remedy.REDIRECT: _RemedyWords(
         "Redirect", "goes to another agent instead", "redirected", "to", "the agent it goes to instead"
     ),
-    Remedy.DISCARD: _Treatment(
+    Remedy.DISCARD: _RemedyWords(
         "Discard",
         "leaves the queue; its record and your reason stay in the archive",
         "discarded",
         "reason",
         "stays with its record in the archive",
     ),
-    Remedy.RECALL: _Treatment("Recall", "is taken back, unless somebody reads it first", "recalled"),
+    Remedy.RECALL: _RemedyWords("Recall", "is taken back, unless somebody reads it first", "recalled"),
 }
 
 
@@ -380,7 +381,7 @@ def treat(remedy: Remedy, screen: MainScreen, context: ActionContext) -> None:
 
 def _confirm_remedy(screen: MainScreen, context: ActionContext, seen: RemedyForecast) -> None:
 
-    how = _TREATMENTS[seen.remedy]
+    how = _REMEDY_WORDS[seen.remedy]
     fit = [message.message_id for message in seen.possible]
     if not fit:
         screen.toast("\n".join(safe_line(why, 300) for why in seen.refused.values()), severity="warning")
@@ -392,27 +393,27 @@ def _confirm_remedy(screen: MainScreen, context: ActionContext, seen: RemedyFore
     lines += [f"  and {len(fit) - 5} more"] if len(fit) > 5 else []
     lines += [f"△ left alone: {safe_line(why, 160)}" for why in list(seen.refused.values())[:3]]
 
-    def do(words: str) -> Receipt:
+    def treat_all(words: str) -> Receipt:
         more = {how.field: words} if how.field else {}
         return deliveries.apply_remedy(screen.caller, seen.remedy, fit, **more)
 
     def told(receipt: Receipt) -> None:
         warned = "".join(f"\n△ {safe_line(warning, 300)}" for warning in receipt.warnings)
-        _tell_done(screen, f"✓ {counted(len(receipt.messages), 'message')} {how.told}{warned}")
+        _look_and_say(screen, f"✓ {counted(len(receipt.messages), 'message')} {how.told}{warned}")
         screen.lists.step_on(fit)
 
     form = Confirm[Receipt](
         how.title,
         tuple(lines),
-        do,
+        treat_all,
         verb=f"{how.title} {len(fit)}",
-        words=_words_of(how, partial(_known_names, screen, context)),
+        words=_ask_of_remedy(how, partial(_names_to_write_to, screen, context)),
         **screen.drafts.of_form(f"{seen.remedy}:{','.join(fit)}"),
     )
     screen.ask(form, told)
 
 
-def _words_of(how: _Treatment, names: Callable[[], tuple[str, ...]]) -> Ask | None:
+def _ask_of_remedy(how: _RemedyWords, names: Callable[[], tuple[str, ...]]) -> Ask | None:
     """Return what must be typed for a remedy; a recipient is completed by `names`."""
     if not how.field:
         return None
