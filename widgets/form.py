@@ -11,7 +11,7 @@ from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import seen_of_words
-from team_console.store.views.proposals import counts_of
+from team_console.store.views.differences import counts_of
 from team_console.widgets.bars import KeyBar, KeyHint
 from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.document import Block, Document, Heading, Text, TextForm

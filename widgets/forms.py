@@ -11,7 +11,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.client_requests import EditablePart, Question
 from team_console.store.protocol.verdicts import seen_of_words
-from team_console.store.views.proposals import counts_of, line_difference
+from team_console.store.views.differences import counts_of, line_difference
 from team_console.widgets.document import Block, Heading, Text, TextForm
 from team_console.widgets.fields import Ask, Field, FieldKind, Note, OptionLine, Options, whole_text, with_name
 from team_console.widgets.form import MOST_LINES, Draft, Excerpt, Form, WrappedText

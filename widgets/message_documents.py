@@ -47,14 +47,8 @@ from team_console.store.protocol.verdicts import (
     seen_of,
 )
 from team_console.store.views.conversation import Delivery, Thread, Turn, turns_of
-from team_console.store.views.proposals import (
-    Proposal,
-    ProposalKind,
-    counts_of,
-    input_text,
-    line_difference,
-    proposal_of,
-)
+from team_console.store.views.differences import counts_of, line_difference
+from team_console.store.views.proposals import Proposal, ProposalKind, input_text, proposal_of
 from team_console.store.views.roster import Stage, StopRow
 from team_console.store.views.rows import Flag, RequestRow
 from team_console.widgets.document import (

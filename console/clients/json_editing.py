@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.model.json_object import distinct
+from team_console.store.model.json_object import refuse_repeated_keys
 
 Settings = dict[str, Any]
 Notes = list[list[str]]
@@ -35,7 +35,7 @@ def parse_object(text: str) -> Settings:
         NotEditable: It is none, has a key twice, or what is no JSON.
     """
     try:
-        value = json.loads(text, object_pairs_hook=distinct, parse_constant=_constant)
+        value = json.loads(text, object_pairs_hook=refuse_repeated_keys, parse_constant=_constant)
     except (ValueError, RecursionError) as error:
         comment = ", perhaps a comment" if re.search(r"^\s*(//|/\*)", text, re.MULTILINE) else ""
         raise NotEditable(f"it is not JSON{comment}: {error}") from error

@@ -15,7 +15,7 @@ from team_console.console.clients.client_process import become_waker
 from team_console.console.clients.invocation import Invocation, options_of
 from team_console.console.clients.quick import answer_quickly
 from team_console.console.clients.session_files import EACH, SessionFiles, files_of, name_of, note_run
-from team_console.store.model.json_object import distinct
+from team_console.store.model.json_object import refuse_repeated_keys
 
 _MOST_INPUT, _DEEPEST = 32 << 20, 10_000
 
@@ -47,7 +47,7 @@ def _run(words: Sequence[str]) -> int:
     options = options_of(words)
     usual = sys.getrecursionlimit()
     sys.setrecursionlimit(_DEEPEST)  # what is nested deeper than Python reads would pass unasked
-    data = json.loads(sys.stdin.buffer.read(_MOST_INPUT), object_pairs_hook=distinct)
+    data = json.loads(sys.stdin.buffer.read(_MOST_INPUT), object_pairs_hook=refuse_repeated_keys)
     sys.setrecursionlimit(usual)
     if not isinstance(data, dict):
         return 0

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.json_object import RepeatedKeyError, distinct
+from team_console.store.model.json_object import RepeatedKeyError, refuse_repeated_keys
 
 _TEXT_OR_COMMENT = r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*'
 """A text first, also one without an end: what looks like a comment in it is part of it."""
@@ -41,7 +41,7 @@ def parse_json(text: str, *, what: str, hint: str) -> Any:
         TeamError: `INVALID_FIELD` with line and column, with the key that an object names twice, or saying that there
             is nothing at all.
     """
-    return _parsed(partial(json.loads, object_pairs_hook=distinct), text, what=what, hint=hint)
+    return _parsed(partial(json.loads, object_pairs_hook=refuse_repeated_keys), text, what=what, hint=hint)
 
 
 def parse_json_sequence(text: str, *, what: str, hint: str) -> list[Any]:
@@ -62,7 +62,7 @@ def without_comments(text: str) -> str:
 
 def _sequence(text: str) -> list[Any]:
     values: list[Any] = []
-    decoder, at = json.JSONDecoder(object_pairs_hook=distinct), 0
+    decoder, at = json.JSONDecoder(object_pairs_hook=refuse_repeated_keys), 0
     while at < len(text):
         if text[at] in " \t\r\n":
             at += 1

@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.clock import from_text
-from team_console.store.model.json_object import distinct
+from team_console.store.model.json_object import refuse_repeated_keys
 from team_console.store.model.message import FieldDict, Fields, Message, nonempty, without
 from team_console.store.model.safe import fenced, safe_line, with_blanks_seen
 from team_console.store.protocol.kinds import RequestKind
@@ -392,7 +392,7 @@ def edited_input(question: Message, part: EditablePart, text: str) -> Fields:
     """
     if part.key is not None:
         return {**permission_of(question.payload).input, part.key: text}
-    value = json.loads(text, object_pairs_hook=distinct)
+    value = json.loads(text, object_pairs_hook=refuse_repeated_keys)
     if not isinstance(value, dict):
         raise ValueError("it is not a JSON object")
     return value

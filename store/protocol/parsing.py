@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 from team_console.store.model.errors import Problem
-from team_console.store.model.json_object import distinct, refuse_constant
+from team_console.store.model.json_object import refuse_constant, refuse_repeated_keys
 from team_console.store.model.json_text import json_trouble, value_words
 from team_console.store.model.message import Fields, Message, nonempty, per_message
 from team_console.store.model.names import canonical
@@ -127,7 +127,7 @@ def _object_at(text: str, begin: int) -> tuple[dict[str, Any], int]:
         ValueError: There is none, or one that names a key twice; the text says where, counted from `begin`.
     """
     text = text[begin:] if begin else text
-    decoder = json.JSONDecoder(object_pairs_hook=distinct, parse_constant=refuse_constant)
+    decoder = json.JSONDecoder(object_pairs_hook=refuse_repeated_keys, parse_constant=refuse_constant)
     try:
         body, end = decoder.raw_decode(text)
     except json.JSONDecodeError as error:

@@ -34,7 +34,21 @@ MODES = {
     "dontAsk": "asks nobody",
 }
 """What the modes of clients come to for the human; in those not named each action is asked for."""
+_MODE_SENTENCES = {
+    "default": "it asks before each step",
+    "acceptEdits": "it edits files without asking",
+    "plan": "it plans and changes nothing",
+    "auto": "it asks only what its own check does not allow",
+    "dontAsk": "it does only what is allowed already",
+    "bypassPermissions": "it asks nothing any more",
+}
+"""What a client does in a mode that it changes to."""
 _NO_INBOX = AgentInbox()
+
+
+def mode_words(mode: str) -> str:
+    """Return the meaning of a client's mode in a few words; empty for an unknown one."""
+    return _MODE_SENTENCES.get(mode, "")
 
 
 def roster(facts: Facts) -> tuple[RosterRow, ...]:

@@ -19,7 +19,7 @@ from team_console.store.backends.yaml.disk import Disk, Stat
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
-from team_console.store.views.proposals import line_difference
+from team_console.store.views.differences import line_difference
 
 from tests.equipment.growing_verbs import VERBS, Verb
 from tests.equipment.samples import sampled

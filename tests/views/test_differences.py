@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from team_console.store.views.proposals import NO_LINE_END, counts_of, line_difference
+from team_console.store.views.differences import NO_LINE_END, counts_of, line_difference
 
 pytestmark = pytest.mark.slow
 

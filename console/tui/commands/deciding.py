@@ -37,7 +37,7 @@ from team_console.store.service import grants, requests
 from team_console.store.service.decision import Decision
 from team_console.store.views.alike import decided_before
 from team_console.store.views.evidence import Mark
-from team_console.store.views.proposals import mode_words
+from team_console.store.views.roster import mode_words
 from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.fields import Ask, OptionLine, whole_text, words_of_a_decision
 from team_console.widgets.form import DeferredResult

@@ -22,8 +22,8 @@ from team_console.store.protocol.titles import message_title
 from team_console.store.protocol.verdicts import Seen, digest_of, seen_of
 from team_console.store.service import requests
 from team_console.store.service.decision import Decision
+from team_console.store.views.differences import line_difference
 from team_console.store.views.evidence import Evidence, shown_text
-from team_console.store.views.proposals import line_difference
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.form import AskAgain
 

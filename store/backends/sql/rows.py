@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
-from team_console.store.model.json_object import distinct, refuse_constant
+from team_console.store.model.json_object import refuse_constant, refuse_repeated_keys
 from team_console.store.model.message import (
     TABLE_REFUSES,
     FieldDict,
@@ -387,7 +387,7 @@ def _parse_json(text: Any) -> tuple[Any, str | None]:
     if not isinstance(text, str):
         return text, None
     try:
-        return json.loads(text, parse_constant=refuse_constant, object_pairs_hook=distinct), None
+        return json.loads(text, parse_constant=refuse_constant, object_pairs_hook=refuse_repeated_keys), None
     except RecursionError:
         return text, "nested too deeply"
     except ValueError as error:

@@ -29,8 +29,8 @@ from team_console.store.protocol.state_reports import report_of
 from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import message_title
 from team_console.store.views.alike import simple_words
+from team_console.store.views.differences import line_difference
 from team_console.store.views.evidence import claimed_checks, named_files, named_stories, other_stories
-from team_console.store.views.proposals import line_difference
 from team_console.store.views.search import parse_query, searchable_message
 from team_console.widgets.document import code, diff, laid_out, plain, prose
 from team_console.widgets.message_documents import message_document
