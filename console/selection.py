@@ -64,7 +64,7 @@ class Selection(Struct, frozen=True):
         request, message: What that row is about, as far as it applies.
         agents: Whom a message would go to: the marked ones, else the one the row is about.
         messages: What a delivery action would treat: the marked ones, else the one under the cursor.
-        letters: What `done` would mark as read: the marked ones, else the one under the cursor.
+        mail: What `done` would mark as read: the marked ones, else the one under the cursor.
         marked: How many rows are marked.
         token: The digest of the question as it was last drawn, for answers.
         seen: All that was drawn of it and beside it.
@@ -81,7 +81,7 @@ class Selection(Struct, frozen=True):
     message: Message | None = None
     agents: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
-    letters: tuple[Message, ...] = ()
+    mail: tuple[Message, ...] = ()
     marked: int = 0
     token: str = ""
     seen: Seen | None = None
@@ -172,22 +172,22 @@ class ActionContext(Struct, frozen=True):
         """
         informing = (item for item in self.selection.listed if part_of(item) is ItemPart.INFORMATION)
         known = (item for item in informing if not item.key.startswith("drop:"))
-        letters = (item.message for item in known if item.message is not None)
-        return tuple(letter for letter in letters if self._is_to_read(letter))
+        messages = (item.message for item in known if item.message is not None)
+        return tuple(filter(self._is_to_read, messages))
 
-    def _is_to_read(self, letter: Message) -> bool:
-        return self.reader_of(letter) is not None and self.pending.get(letter.message_id) != DONE
+    def _is_to_read(self, message: Message) -> bool:
+        return self.reader_of(message) is not None and self.pending.get(message.message_id) != DONE
 
     @property
     def to_read(self) -> tuple[Message, ...]:
         """The selected messages that are unread by the actor or the human and want no answer."""
         waiting = self._wanting_an_answer()
-        letters = (letter for letter in self.selection.letters if letter.message_id not in waiting)
-        return tuple(letter for letter in letters if self._is_to_read(letter))
+        messages = (message for message in self.selection.mail if message.message_id not in waiting)
+        return tuple(filter(self._is_to_read, messages))
 
     def _wanting_an_answer(self) -> frozenset[str]:
         """Return ids of the questions that are open; open requests stand first in the view."""
-        rows = self.view.requests if self.view is not None and self.selection.letters else ()
+        rows = self.view.requests if self.view is not None and self.selection.mail else ()
         return frozenset(row.question.message_id for row in takewhile(lambda row: row.is_open, rows))
 
     def reader_of(self, message: Message) -> str | None:

@@ -205,7 +205,7 @@ class AgentListing(Listing[Message]):
             requests=tuple(filter(None, map(self.request_of, some))),
             message=row,
             messages=some,
-            letters=some,
+            mail=some,
             agents=tuple(dict.fromkeys(message.sender for message in some)),
             incomplete=self.sources.is_incomplete(row),
         )

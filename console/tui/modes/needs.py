@@ -322,14 +322,14 @@ class NeedsListing(Listing[ActionItem]):
     def subject_of(self, row: ActionItem, some: tuple[ActionItem, ...]) -> Selection:
         """Return the item under the cursor; agents and messages of the marked ones when there are any."""
         meant = self.items_of(some)
-        request, letters = self.request_of(row), tuple(item.message for item in meant if item.message is not None)
+        request, mail = self.request_of(row), tuple(item.message for item in meant if item.message is not None)
         question = request.question if request is not None else None
         return Selection(
             request=request,
             message=row.message or question,
             agents=tuple(dict.fromkeys(item.who for item in meant if item.who and item.need is not Need.DAMAGED)),
             messages=tuple(item.message for item in meant if item.message is not None and item.need is Need.FAILED),
-            letters=letters,
+            mail=mail,
             incomplete=self.sources.is_incomplete(question),
             requests=tuple(item.request for item in meant if item.request is not None),
         )
