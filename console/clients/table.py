@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from team_console.console.clients.claude import Claude
@@ -27,17 +28,23 @@ def client_of(data: Mapping[str, Any], name: str = "") -> Client:
 
 def running_sessions() -> Iterator[Running]:
     """Yield the sessions that run, of every client that keeps a record of them."""
-    for program in PROGRAMS.values():
-        yield from (one for one in program.sessions() if one.process is None or is_alive(one.process))
+    yield from (one for one in _sessions() if one.process is None or is_alive(one.process))
 
 
 def processes() -> dict[str, str]:
     """Return session -> the state of its process in words, as safe text."""
     found = {}
-    for program in PROGRAMS.values():
-        for session, pid in ((one.session, one.process) for one in program.sessions() if one.process is not None):
-            found[session] = f"process {pid} runs{_terminal_of(pid)}" if is_alive(pid) else "its process is gone"
+    for session, pid in ((one.session, one.process) for one in _sessions() if one.process is not None):
+        found[session] = f"process {pid} runs{_terminal_of(pid)}" if is_alive(pid) else "its process is gone"
     return found
+
+
+def _sessions() -> Iterator[Running]:
+    """Yield the sessions of all clients; none of one whose records are closed to us, as in a home of another user."""
+    for program in PROGRAMS.values():
+        # guard: closed-home-has-no-sessions
+        with suppress(OSError):
+            yield from program.sessions()
 
 
 def _terminal_of(pid: int) -> str:

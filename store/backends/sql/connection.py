@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from msgspec import Struct
@@ -128,6 +129,18 @@ class Meddler(NamedTuple):
 
 class TransactionLostError(Exception):
     """The database ended the whole transaction at a statement, not that statement alone."""
+
+
+def no_file(location: str, path: Path) -> TeamError:
+    """Return the error for a file that was there and cannot be found: it is gone, or its folder is closed to us."""
+    try:
+        path.stat()
+    except PermissionError as error:
+        text = f"{location} cannot be read: {error.strerror}"
+        return TeamError(Code.STORE_UNREADABLE, text, "Check the rights on its folder.")
+    except OSError:
+        pass
+    return TeamError(Code.STORE_UNREADABLE, f"{location} is gone", "Put the file back.", vanished=True)
 
 
 class Connection(ABC):

@@ -25,7 +25,7 @@ from urllib.parse import quote
 
 from team_console.store.backends.locked_files import is_on_network, kernel_locks, missing_locks_in, open_files
 from team_console.store.backends.presence_folder import PresentInFolder
-from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, Values, sql_name
+from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, Values, no_file, sql_name
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import (
@@ -272,7 +272,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         """Return a new connection to the file that is there now."""
         file = _identity(self.path)
         if file is None:
-            raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
+            raise no_file(self.location, self.path)
         self._refuse_forked(file)
         connection = self._open_connection(file)
         _IN_USE.add(connection)

@@ -232,8 +232,12 @@ class SnapshotReader:
         the lock is let go, so that whoever waits would go on waiting for a message that is there.
         """
         with self._guard:
-            found = self._disk.stat(self._layout.queue)
-            if found is None or any(map(is_drop_file, names_in(self._disk, self._layout, self._layout.drop))):
+            try:
+                found = self._disk.stat(self._layout.queue)
+                dropped = names_in(self._disk, self._layout, self._layout.drop)
+            except OSError:  # closed to us: whoever takes the lock is told
+                return None
+            if found is None or any(map(is_drop_file, dropped)):
                 return None
             if found.mark != self._settled:
                 released = parse_released(self._lock_text())
@@ -396,6 +400,8 @@ class FolderHealth(Struct):
             (self._leftovers, self.layout.folder),
             (lambda: self._problems_of_trail(lock_text), self.layout.audit),
             (lambda: self.copies.problems(queue), self.layout.folder),
+            (self._folders, self.layout.folder),
+            (self._no_lock_file, self.layout.lock),
         )
         for look, path in looks:
             try:
@@ -403,12 +409,8 @@ class FolderHealth(Struct):
             except OSError as error:
                 if not is_private_to_other(error):
                     found.append(_unusable_file(Path(error.filename or path), error.strerror or str(error)))
-        found += self._folders()
         closed = private_problem(self.layout)
         found += [closed] if closed is not None else []
-        lock = self.disk.stat(self.layout.lock)
-        if lock is not None and lock.kind != "file":
-            found.append(_unusable_file(self.layout.lock, "not a plain file", "Nothing can be written while it is so."))
         return found + self._without_locks(queue)
 
     def _without_locks(self, queue: QueueFile | None) -> list[Problem]:
@@ -435,6 +437,13 @@ class FolderHealth(Struct):
                 hint = f"Remove the link: rm {folder}; the folder is made when it is needed."
                 found.append(Problem("LINK_OUT", "error", str(folder), text, hint))
         return [*found, *PresenceFolder(layout.presence).problems()]
+
+    def _no_lock_file(self) -> list[Problem]:
+        """Return the finding that something else stands in place of the lock file."""
+        lock = self.disk.stat(self.layout.lock)
+        if lock is None or lock.kind == "file":
+            return []
+        return [_unusable_file(self.layout.lock, "not a plain file", "Nothing can be written while it is so.")]
 
     def _leftovers(self) -> list[Problem]:
         """Return findings on torn ends, on what was moved aside, and on rejected messages."""

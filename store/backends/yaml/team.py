@@ -23,6 +23,7 @@ from team_console.store.backends.yaml.layout import (
     refuse_way_out,
     why_not_writable,
 )
+from team_console.store.backends.yaml.lock import not_readable
 from team_console.store.contract.team import (
     PRIVATE,
     Addressed,
@@ -250,8 +251,11 @@ class YamlTeam(PresentInFolder):
 
     def mode_beside(self) -> int | None:
         """See `PresentInFolder.mode_beside`."""
-        folder = self._disk.stat(self.layout.folder)
-        found = self._disk.stat(self.layout.queue) or self._disk.stat(self.layout.config) or folder
+        try:
+            folder = self._disk.stat(self.layout.folder)
+            found = self._disk.stat(self.layout.queue) or self._disk.stat(self.layout.config) or folder
+        except OSError:
+            return None
         return found.mode if folder is not None and found is not None else None
 
     def places(self) -> Mapping[str, str]:
@@ -264,8 +268,13 @@ class YamlTeam(PresentInFolder):
         """Refuse to write to a read-only team, and to make a team where none is (only `init` does)."""
         if self.read_only:
             raise opened_read_only(self.location)
+        try:
+            self._disk.stat(self.layout.queue)
+        except OSError as error:  # the folder was closed since the team was opened
+            raise not_readable(self.layout.queue, error) from error
         if not self.root.exists():
-            raise TeamError(Code.TEAM_NOT_FOUND, f"{self.root} does not exist", "Make a team with 'team-console init'.")
+            hint = "Make a team with 'team-console init', or put the folder back."
+            raise TeamError(Code.TEAM_NOT_FOUND, f"{self.root} does not exist", hint)
         folder = self.layout.folder
         if self._disk.stat(folder) is not None:
             return
