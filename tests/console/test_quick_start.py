@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,25 @@ import pytest
 from tests.equipment.command_line import COMMAND, clean_environment
 from tests.equipment.terminal import Terminal
 from tests.proofs.benchmarks.data import LEAD, letters, write_team
+
+_COUNTED = """
+import gc, sys
+from team_console.console.__main__ import command
+before = gc.get_stats()
+assert command() == 0
+print(sum(now["collections"] - then["collections"] for now, then in zip(gc.get_stats(), before)))
+"""
+
+
+@pytest.mark.slow
+def test_a_message_is_sent_before_the_collector_looks_through_all_that_was_loaded(tmp_path: Path) -> None:
+    write_team(tmp_path / "team", letters(30))
+    words = ["-t", "team", "send", "--to", "task-manager", "--summary", "Five words are in here", "--content", "x"]
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _COUNTED, *words],
+        cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "0"
 
 
 @pytest.mark.slow
