@@ -23,10 +23,8 @@ POLL_SECONDS_LIVE = 1.0
 """How often they are looked at although there are events: a change made on another machine is told to none of ours."""
 _SETTLING = 0.05
 """Seconds in which watchfiles fails, if it does; after them it counts as following."""
-_STEP = 20
-"""Milliseconds between two looks of watchfiles for events, 0.2 % of a core; a change is told after one quiet step."""
-_DEBOUNCE = 50
-"""Milliseconds for which events are gathered at most: the writes of a busy team are told one by one or together."""
+_STEP = 30
+"""Milliseconds between two looks of watchfiles for events, 0.15 % of a core; a change is told at the second of them."""
 _RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
 _TeamMarks = tuple[object, ...]
 
@@ -102,8 +100,9 @@ class _Events:
             recursive=False,
             # Staging files come and go with every write.
             watch_filter=lambda _, path: not os.path.basename(path).startswith(layout.staging),
-            debounce=_DEBOUNCE,
+            debounce=_STEP,
             step=_STEP,
+            rust_timeout=0,  # it is told when to stop: all that its return every five seconds does is begin again
             stop_event=self._stop,
         )
         self._next = asyncio.ensure_future(anext(self._source))
