@@ -58,6 +58,8 @@ _WIDEST = 4_000
 """Columns or lines of the largest terminal: twice what the smallest letters on the widest screen make."""
 _SILENCE = 1.0
 """Seconds of silence within a paste after which one of them is a key."""
+_LOOK, _LOOK_AT_REST = 0.1, 0.5
+"""Seconds after which it is seen that the terminal is given away, which a key leads to, or a signal at rest."""
 
 
 class PasteParser(XTermParser):
@@ -182,9 +184,11 @@ class MendedDriver(LinuxDriver):
 
         Textual ends the console at a byte that is no UTF-8 and spins on a terminal that is gone.
         """
-        parser, decoder = PasteParser(), getincrementaldecoder("utf-8")("replace")
+        parser, decoder, typed_at = PasteParser(), getincrementaldecoder("utf-8")("replace"), monotonic()
         while not self.exit_event.is_set():
-            if select.select([self.fileno], [], [], 0.1)[0]:
+            rests = monotonic() - typed_at > _SILENCE
+            if select.select([self.fileno], [], [], _LOOK_AT_REST if rests else _LOOK)[0]:
+                typed_at = monotonic()
                 with self._frames.reading:
                     try:
                         typed = os.read(self.fileno, 4096)
