@@ -20,7 +20,7 @@ from team_console.console.actions import FIXED_KEYS, usual_keys
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.model.home import home
-from team_console.store.model.names import guess
+from team_console.store.model.names import hint_with_nearest
 from team_console.store.model.safe import safe_line
 from team_console.store.views.search import parse_query
 
@@ -323,7 +323,7 @@ class _FileReading:
                 else:
                     where = f"[{table}] has" if table else "there is"
                     known = f"There are {', '.join(checks)}."
-                    raise _WrongError(f"{where} no {safe_line(name, 60)}", guess(name, checks, known))
+                    raise _WrongError(f"{where} no {safe_line(name, 60)}", hint_with_nearest(name, checks, known))
             except _WrongError as wrong:
                 self.mistakes.append(Mistake(line_number_of(self._lines, table, name, number), *wrong.args))
         return taken
@@ -408,7 +408,9 @@ def _valid_theme(value: Any) -> str:
     if name and theme_called(name):
         return name
     what = f"there is no theme {safe_line(name, 60)}" if name else "theme is a name"
-    raise _WrongError(what, guess(name, theme_names(), 'Such as "dark", "light", "contrast" or "terminal".'))
+    raise _WrongError(
+        what, hint_with_nearest(name, theme_names(), 'Such as "dark", "light", "contrast" or "terminal".')
+    )
 
 
 _QUERY_NAME = re.compile(r'[^\s"]+')

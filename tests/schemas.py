@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from team_console.console import cli, records, results
 from team_console.console.actions import ACTIONS
 from team_console.console.preferences import Preferences
-from team_console.store.settings.parsing import TABLE, Setting, ValueForm
+from team_console.store.settings.parsing import SETTING_TABLE, Setting, ValueForm
 from typing_extensions import get_original_bases, is_typeddict
 
 Schema = dict[str, Any]
@@ -89,7 +89,7 @@ def settings_schemas() -> dict[str, Schema]:
     own = schema["$defs"].pop(Preferences.__name__)
     own["properties"]["keys"] = _table({action.id: {**keys, "description": action.help} for action in ACTIONS})
     user = _document("team-console: the user's settings (config.toml)", {**own, "$defs": schema["$defs"]})
-    team = _document("team-console: the team's settings (messenger-config.yaml)", _mapping(TABLE, is_open=True))
+    team = _document("team-console: the team's settings (messenger-config.yaml)", _mapping(SETTING_TABLE, is_open=True))
     return {"user": user, "team": team}
 
 

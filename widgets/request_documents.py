@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import takewhile
 
-from team_console.store.model.clock import is_within
+from team_console.store.model.clock import is_real_time
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.model.safe import fenced, safe_line, safe_text
@@ -207,7 +207,7 @@ def _request_facts(
         yield REQUESTS[row.state].part
         yield f"took {span(waited)}", "muted"
     else:
-        if not is_within(row.waits_since):
+        if not is_real_time(row.waits_since):
             yield "asked at an unknown time", "muted"
         else:
             yield "just asked" if waited < _JUST else f"waits for {span(waited)}", "muted"

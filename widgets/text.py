@@ -8,7 +8,7 @@ from datetime import datetime
 
 from rich.cells import cached_cell_len, set_cell_size, split_graphemes
 from rich.cells import cell_len as _cell_len
-from team_console.store.model.clock import in_units, is_within, local_time
+from team_console.store.model.clock import in_units, is_real_time, local_time
 
 Part = tuple[str, str]
 """Safe text and its tone, one of `team_console.widgets.tones.TONES` or an empty string."""
@@ -349,7 +349,7 @@ def short_span(seconds: float) -> str:
 
 def age(moment: datetime | None, now: datetime) -> str:
     """Return the short age of a moment; a dash when it is not known."""
-    return short_span(max(0.0, (now - moment).total_seconds())) if is_within(moment) else "–"
+    return short_span(max(0.0, (now - moment).total_seconds())) if is_real_time(moment) else "–"
 
 
 _CLOCKS_APART = 60
@@ -358,7 +358,7 @@ _CLOCKS_APART = 60
 
 def short_ago(moment: datetime | None, now: datetime) -> str:
     """Return the age of a moment: `4 min ago`."""
-    if not is_within(moment):
+    if not is_real_time(moment):
         return "at an unknown time"
     seconds = (now - moment).total_seconds()
     if seconds < -_CLOCKS_APART:
@@ -368,7 +368,7 @@ def short_ago(moment: datetime | None, now: datetime) -> str:
 
 def clock_time(moment: datetime | None, now: datetime) -> str:
     """Return the local time of a moment: without the date for today."""
-    if not is_within(moment):
+    if not is_real_time(moment):
         return "at an unknown time"
     local = moment.astimezone()
     return f"{local:%H:%M:%S}" if local.date() == now.astimezone().date() else local_time(moment)
@@ -376,7 +376,7 @@ def clock_time(moment: datetime | None, now: datetime) -> str:
 
 def ago(moment: datetime | None, now: datetime) -> str:
     """Return the time with its age: `10:30:15, 4 min ago`."""
-    if not is_within(moment):
+    if not is_real_time(moment):
         return "at an unknown time"
     seconds = (now - moment).total_seconds()
     when = clock_time(moment, now)

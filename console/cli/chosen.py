@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from team_console.console.cli.call import UsageError
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import guess
+from team_console.store.model.names import hint_with_nearest
 from team_console.store.protocol.client_requests import Question
 
 Answers = dict[str, str | list[str]]
@@ -81,5 +81,5 @@ def _label_of_number(question: Question, word: str) -> str:
 def _no_such_option(questions: Sequence[Question], word: str) -> TeamError:
     labels = [option.label for question in questions for option in question.options]
     offered = f"Offered: {', '.join(labels):.300}." if labels else "It offers no options."
-    hint = guess(word, labels, f"{offered} Own words: --content TEXT.")
+    hint = hint_with_nearest(word, labels, f"{offered} Own words: --content TEXT.")
     return TeamError(Code.INVALID_FIELD, f"there is no option {word:.80}", hint)

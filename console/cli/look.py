@@ -23,7 +23,7 @@ from team_console.console.cli.printing import (
 )
 from team_console.console.cli.watching import watched
 from team_console.store.contract.team import FOREIGN_TEAM, Snapshot
-from team_console.store.model.clock import is_within
+from team_console.store.model.clock import is_real_time
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name
@@ -126,7 +126,7 @@ def _request_cells(row: RequestRow, now: datetime) -> Cells:
     return {
         "STATE": state,
         "KIND": str(row.kind),
-        "WAITED": age_words(row.waiting_seconds(now) if is_within(row.waits_since) else None),
+        "WAITED": age_words(row.waiting_seconds(now) if is_real_time(row.waits_since) else None),
         "FROM": row.asker,
         "TO": row.addressee,
         "REQUEST": row.request_id,
@@ -227,7 +227,7 @@ def _print_status(call: Call, snapshot: Snapshot, view: View) -> None:
         if snapshot.changed_at:
             changed = f"{changed} ago"
         say(f"messages   {counts or 'none'}; last change {changed}")
-    if snapshot.is_known and team.kind == "yaml" and not (team.read_only or snapshot.config.said):
+    if snapshot.is_known and team.kind == "yaml" and not (team.read_only or snapshot.config.values):
         made = f"team-console init {quote(team.location)}"
         say(f"settings   none, so {snapshot.config.lead} leads; '{made}' makes them, and you lead as ceo then")
     for reason in filter(None, others):

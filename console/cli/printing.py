@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.output import columns, is_terminal
 from team_console.store.contract.team import Snapshot, Team, attached_content
-from team_console.store.model.clock import in_units, is_within
+from team_console.store.model.clock import in_units, is_real_time
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import counted, fenced, safe_line, safe_text
@@ -159,7 +159,7 @@ def age_words(seconds: float | None) -> str:
 
 def age_since(moment: datetime | None, now: datetime) -> str:
     """Return the age of `moment` at `now`; `-` for None."""
-    return age_words(max(0.0, (now - moment).total_seconds()) if is_within(moment) else None)
+    return age_words(max(0.0, (now - moment).total_seconds()) if is_real_time(moment) else None)
 
 
 # A message as lines of safe text: what `receive` prints of its payload, never raw JSON.

@@ -28,11 +28,11 @@ from team_console.store.backends.open import (
 )
 from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import canonical, check_name, guess, is_name
+from team_console.store.model.names import canonical, check_name, hint_with_nearest, is_name
 from team_console.store.model.safe import counted
 from team_console.store.service import members as service
 from team_console.store.service.migration import migrate, names_database, open_target
-from team_console.store.settings.editing import new_text, write_new_settings
+from team_console.store.settings.editing import new_settings_text, write_new_settings
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent, TeamConfig
 from team_console.store.views.findings import key_findings, trail_findings
@@ -186,7 +186,7 @@ def _write_team(place: str, name: str, lead: str, agents: list[Agent]) -> str:
     except OSError as error:
         text = f"{error.filename}: {error.strerror}"
         raise TeamError(Code.STORE_FAILED, text, "Choose a folder to write in.") from None
-    made = create_database(place, new_text(team=name, lead=lead, agents=agents))
+    made = create_database(place, new_settings_text(team=name, lead=lead, agents=agents))
     with closing(open_team(place, read_only=True)) as team:
         if not made:
             text = f"{team.location} holds a team already; nothing was changed"
@@ -411,7 +411,7 @@ def parse_agent(text: str, *, field: str = "--agent") -> Agent:
         elif word in ROLES:
             role = word
         else:
-            hint = guess(word, (*ROLES, "plan"), f"Roles: {', '.join(ROLES)}; or plan.")
+            hint = hint_with_nearest(word, (*ROLES, "plan"), f"Roles: {', '.join(ROLES)}; or plan.")
             raise UsageError(f"{field} {text}: {word!r} is no role", hint)
     return Agent(name=name, role=role, plan_mode_required=plan)
 

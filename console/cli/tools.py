@@ -32,7 +32,7 @@ from team_console.console.preferences import (
 from team_console.console.selection import PLACES, Mode
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
-from team_console.store.model.names import ALL, guess, is_name
+from team_console.store.model.names import ALL, hint_with_nearest, is_name
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.titles import summary_of
@@ -411,7 +411,7 @@ def _print_tables(call: Call, tables: Mapping[str, tuple[str, Rows]]) -> None:
 def _print_settings(call: Call, topic: str) -> None:
     rows = setting_rows(topic)
     if not rows:
-        hint = guess(topic, setting_words(), "team-console help settings lists them all.")
+        hint = hint_with_nearest(topic, setting_words(), "team-console help settings lists them all.")
         raise UsageError(f"there is no setting {topic!r}", hint)
     call.show({"settings": [asdict(row) for row in rows]}, *settings_text(rows))
     if not topic and not call.as_json:
@@ -425,7 +425,7 @@ def _print_schema(call: Call, name: str) -> None:
         call.say(head, "  " + " ".join(schemas))
         return
     if name not in schemas:
-        hint = guess(name, schemas, "team-console help json lists the verbs with JSON.")
+        hint = hint_with_nearest(name, schemas, "team-console help json lists the verbs with JSON.")
         raise UsageError(f"{name} prints no JSON of its own", hint)
     call.json(schemas[name])
 

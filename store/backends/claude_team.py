@@ -35,14 +35,14 @@ from team_console.store.contract.team import (
     WatchState,
 )
 from team_console.store.contract.transaction import Transaction
-from team_console.store.model.clock import Clock, from_file, from_text, to_text, utc_now
+from team_console.store.model.clock import Clock, from_nanoseconds, from_text, to_text, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, Status, from_record
 from team_console.store.model.names import as_name, did_you_mean
 from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.parsing import when_created
-from team_console.store.settings.in_force import InForce
+from team_console.store.settings.in_force import SettingsInForce
 from team_console.store.settings.team_config import Agent, KindRule, TeamConfig
 
 LOOK_SECONDS = 0.2
@@ -226,11 +226,11 @@ class ClaudeTeam(Team):
                 yield gone if _mark(self.root) is None else WatchHint(WatchState.LIVE)
             await asyncio.sleep(LOOK_SECONDS)
 
-    def settings_in_force(self) -> InForce:
+    def settings_in_force(self) -> SettingsInForce:
         """Return the roster as it is now."""
         with self._lock:
             self._roster = self._look(self._settings, self._members_of, self._roster)
-            return InForce(self._roster.value)
+            return SettingsInForce(self._roster.value)
 
     def snapshot(self, *, progress: Progress | None = None) -> Snapshot:
         """Read what changed since the last look; see `Team.snapshot`."""
@@ -251,7 +251,7 @@ class ClaudeTeam(Team):
             return Snapshot(
                 revision=hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest(),
                 taken_at=self.clock(),
-                changed_at=from_file(max(mark[-1] for mark in marks)) if marks else None,
+                changed_at=from_nanoseconds(max(mark[-1] for mark in marks)) if marks else None,
                 config=config,
                 messages=tuple(sorted(every, key=when_created)),
                 problems=problems,

@@ -15,7 +15,7 @@ from enum import Enum
 from functools import cache
 
 from msgspec import Struct
-from team_console.store.model.message import DEPTH
+from team_console.store.model.message import MAX_DEPTH
 
 
 class PieceForm(Enum):
@@ -396,7 +396,7 @@ class EntrySplitter:
                 before = data[max(at, found.start() - 64) : found.start()].rstrip()[-1:]
                 if open_brackets and open_brackets[-1] == b"{" and token == b"{" and before in (b",", b"{"):
                     break  # where a key has to stand: the object before lacks its end
-                if len(open_brackets) > DEPTH:
+                if len(open_brackets) > MAX_DEPTH:
                     break  # refused however it ends, and a text of nothing but brackets takes seconds
                 open_brackets.append(token)
             elif token in b"]}":

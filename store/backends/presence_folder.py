@@ -22,7 +22,7 @@ from msgspec import Struct
 from team_console.store.backends.locked_files import SAFE, is_locked, open_file, open_folder
 from team_console.store.backends.session_notes import ENDED, RUNS, make_shared_folder
 from team_console.store.contract.team import UNKNOWN_ATTENDANCE, Attendance, Presence, Team, is_presence_name
-from team_console.store.model.clock import from_file, to_text
+from team_console.store.model.clock import from_nanoseconds, to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status, new_record
 from team_console.store.model.names import as_name
@@ -188,7 +188,7 @@ def _as_message(name: str, number: int, moment: int, path: str) -> Message | Non
         return None
     # guard: note-brings-nobody
     note = {key: text for key, text in said.items() if key in _NOTE_FIELDS}
-    at = to_text(from_file(moment))
+    at = to_text(from_nanoseconds(moment))
     return new_record(
         message_id=f"{name}-{number}",
         type=SESSION,

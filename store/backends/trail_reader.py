@@ -12,7 +12,7 @@ from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Fields, without
-from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
+from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, ids_written_by_desk
 from team_console.store.protocol.relations import fact_of
 from team_console.store.settings.in_force import recorded_text
 from team_console.store.settings.settings_file import settings_in
@@ -112,7 +112,7 @@ class TrailReader:
         done = [(line.action, line.facts), *line.also]
         for action, about in done:
             self.facts.take_on_record(line.seq, action, about if is_trusted else None, from_text(line.at))
-        vouched = vouched_for(line.action, facts)
+        vouched = ids_written_by_desk(line.action, facts)
         by_desk = is_trusted and line.action not in NOT_BY_DESK
         if not (line.noted or line.writes or line.questions or vouched):
             return

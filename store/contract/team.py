@@ -23,7 +23,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Fields, Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries, mapping_in
-from team_console.store.settings.in_force import InForce, text_digest
+from team_console.store.settings.in_force import SettingsInForce, text_digest
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
@@ -513,7 +513,7 @@ class Team(ABC):
         """
 
     @abstractmethod
-    def settings_in_force(self) -> InForce:
+    def settings_in_force(self) -> SettingsInForce:
         """Return the team's settings as they are now; those in force before while they are lost."""
 
     def config(self) -> TeamConfig:
@@ -522,7 +522,7 @@ class Team(ABC):
         Raises:
             TeamError: `STORE_UNREADABLE` naming file, line and key.
         """
-        return self.settings_in_force().checked()
+        return self.settings_in_force().usable_config()
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """Delete archived messages created before `before` for good; returns how many ids are gone.
@@ -546,10 +546,10 @@ class Team(ABC):
             return None
         with self.transaction(actor=actor, action="restore_settings", wait=wait) as tx:
             lost = tx.in_force
-            if not lost.config.lost or lost.in_force is None:
+            if not lost.config.lost or lost.text_in_force is None:
                 return None
-            kept = tx.put_back(lost.in_force)
-            tx.record("restore_settings", sha256=text_digest(lost.in_force), kept=kept)
+            kept = tx.put_back(lost.text_in_force)
+            tx.record("restore_settings", sha256=text_digest(lost.text_in_force), kept=kept)
         text = "the settings were put back from the audit trail"
         if kept:
             text += f"; what was there is kept as {kept}"
@@ -571,7 +571,7 @@ class Team(ABC):
         with self.transaction(actor=actor, action="accept_settings", wait=wait) as tx:
             if not tx.in_force.config.lost:
                 return None
-            tx.to_record = tx.in_force.confirmed(signed)
+            tx.to_record = tx.in_force.text_to_confirm(signed)
             tx.record("accept_settings", **{"sha256": text_digest(tx.to_record), **signed})
         return Problem("SETTINGS_ACCEPTED", "warning", "the settings", "the settings hold as they are now")
 

@@ -14,7 +14,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, is_copy
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
-from team_console.store.settings.in_force import InForce
+from team_console.store.settings.in_force import SettingsInForce
 
 
 class Changes(Struct):
@@ -73,11 +73,11 @@ class Transaction(ABC):
         self,
         *,
         now: datetime,
-        in_force: InForce,
+        in_force: SettingsInForce,
         recorded: Callable[[], RecordedFacts | None] = lambda: None,
     ) -> None:
         self.now = now
-        self.config = in_force.checked()
+        self.config = in_force.usable_config()
         self.in_force = in_force
         self.to_record = in_force.to_record
         """The text of settings that are on record with the changes; None where nothing new is known of them."""

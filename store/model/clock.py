@@ -33,7 +33,7 @@ _YAML_TIME = (
     r"(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?[ \t]*(?:[Zz]|([-+])(\d\d?)(?::?(\d\d))?)?"
 )
 """A time as YAML knows it: `2026-11-20 9:05:00`, `2026-11-20 09:43:10.10 -5`."""
-_SINCE_1970 = re.compile(r"\d{10}(\d{3})?(?:\.\d*)?").fullmatch
+_match_epoch = re.compile(r"\d{10}(\d{3})?(?:\.\d*)?").fullmatch
 
 
 @lru_cache(maxsize=16_384)
@@ -45,10 +45,10 @@ def from_text(text: str) -> datetime | None:
     One before the year 2 or after the year 9000 counts as the nearest within.
     """
     try:
-        since = _SINCE_1970(text.strip())
+        since = _match_epoch(text.strip())
         if since is not None:
-            return from_file(int(float(text) * (1e9 if since[1] is None else 1e6)))
-        moment = _from_iso(text.strip())
+            return from_nanoseconds(int(float(text) * (1e9 if since[1] is None else 1e6)))
+        moment = _parse_iso_or_yaml(text.strip())
         if moment.tzinfo is not UTC:
             moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         return min(max(moment, _FIRST), _LAST)
@@ -56,7 +56,8 @@ def from_text(text: str) -> datetime | None:
         return None
 
 
-def _from_iso(text: str) -> datetime:
+def _parse_iso_or_yaml(text: str) -> datetime:
+    """Read ISO 8601, else a time as YAML spells it. Raises `ValueError` for any other text."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:
@@ -74,9 +75,10 @@ def _from_iso(text: str) -> datetime:
     return datetime.fromisoformat(f"{date}T{time}{zone}")
 
 
-def from_file(nanoseconds: int) -> datetime:
-    """Return the time of a file, which may be any number: clocks can be wrong, and everybody may set the times of a
-    file.
+def from_nanoseconds(nanoseconds: int) -> datetime:
+    """Return the moment so many nanoseconds after 1970, such as the time of a file, which anybody may set to anything.
+
+    One before the year 2 or after the year 9000 counts as the nearest within.
     """
     try:
         moment = datetime.fromtimestamp(nanoseconds / 1e9, UTC)
@@ -85,7 +87,7 @@ def from_file(nanoseconds: int) -> datetime:
     return min(max(moment, _FIRST), _LAST)
 
 
-def is_within(moment: datetime | None) -> TypeGuard[datetime]:
+def is_real_time(moment: datetime | None) -> TypeGuard[datetime]:
     """Return whether a moment is known and is the one that was written: Go writes the year 1 for a time never set."""
     return moment is not None and _FIRST < moment < _LAST
 
@@ -98,12 +100,12 @@ def local_time(moment: datetime | None, timespec: str = "seconds") -> str:
         timespec: `seconds` or `minutes`, the last part that is written.
     """
     # guard: times-outside-the-calendar
-    if not is_within(moment):
-        return "????-??-?? ??:??:??"[: _LENGTHS[timespec]]
-    return moment.astimezone().isoformat(" ", timespec)[: _LENGTHS[timespec]]
+    if not is_real_time(moment):
+        return "????-??-?? ??:??:??"[: _WRITTEN_LENGTHS[timespec]]
+    return moment.astimezone().isoformat(" ", timespec)[: _WRITTEN_LENGTHS[timespec]]
 
 
-_LENGTHS = {"seconds": 19, "minutes": 16}
+_WRITTEN_LENGTHS = {"seconds": 19, "minutes": 16}
 
 
 def local_day(moment: datetime | None) -> str:

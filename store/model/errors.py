@@ -42,7 +42,7 @@ class Code(StrEnum):
     USAGE = "USAGE"
 
 
-_UNCHANGED = r"(?i)[;,]? ?\bnothing was (?:changed|written)\.?"
+_NOTHING_CHANGED = r"(?i)[;,]? ?\bnothing was (?:changed|written)\.?"
 """The words of a step that was undone whole, which are not true of a job with steps before it."""
 _EXIT_CODES = {
     Code.USAGE: 2,
@@ -76,7 +76,7 @@ class TeamError(Exception):
 
     def after(self, done: str, **facts: Any) -> TeamError:
         """Return the same error of a step of a longer job, which says what was `done` before; `facts` count it."""
-        message, hint = re.sub(_UNCHANGED, "", self.message), re.sub(_UNCHANGED, "", self.hint).strip()
+        message, hint = re.sub(_NOTHING_CHANGED, "", self.message), re.sub(_NOTHING_CHANGED, "", self.hint).strip()
         return TeamError(self.code, f"{message}; before that {done}", hint, **{**self.facts, **facts})
 
     def as_json(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class TeamError(Exception):
         }
 
 
-_OF_THE_SYSTEM = frozenset(
+_SYSTEM_ERRNOS = frozenset(
     {
         *(errno.ESTALE, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ENOMEM, errno.EMFILE, errno.ENFILE),
         *(errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ETIMEDOUT),
@@ -102,7 +102,7 @@ _OF_THE_SYSTEM = frozenset(
 def system_failure(error: BaseException) -> TeamError | None:
     """Return the error for a file system that failed where nobody expected it; None for any other exception."""
     # guard: file-system-is-no-defect
-    if not isinstance(error, OSError) or error.errno not in _OF_THE_SYSTEM:
+    if not isinstance(error, OSError) or error.errno not in _SYSTEM_ERRNOS:
         return None
     place = f"{error.filename}: " if error.filename else ""
     hint = "Look whether it was done, and repeat it with the same id once the file system works again."

@@ -14,7 +14,7 @@ from team_console.store.model.json_object import RepeatedKeyError, refuse_repeat
 _TEXT_OR_COMMENT = r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*'
 """A text first, also one without an end: what looks like a comment in it is part of it."""
 
-_WORDS = {
+_PLAIN_WORDS = {
     "Expecting value": "a value is missing",
     "Expecting property name enclosed in double quotes": "a name in double quotes is missing",
     "Illegal trailing comma before end of object": "a comma stands before the closing brace",
@@ -41,7 +41,7 @@ def parse_json(text: str, *, what: str, hint: str) -> Any:
         TeamError: `INVALID_FIELD` with line and column, with the key that an object names twice, or saying that there
             is nothing at all.
     """
-    return _parsed(partial(json.loads, object_pairs_hook=refuse_repeated_keys), text, what=what, hint=hint)
+    return _parse_with(partial(json.loads, object_pairs_hook=refuse_repeated_keys), text, what=what, hint=hint)
 
 
 def parse_json_sequence(text: str, *, what: str, hint: str) -> list[Any]:
@@ -50,7 +50,7 @@ def parse_json_sequence(text: str, *, what: str, hint: str) -> list[Any]:
     Raises:
         TeamError: As `parse_json`.
     """
-    return list(_parsed(_sequence, text, what=what, hint=hint))
+    return list(_parse_with(_parse_sequence, text, what=what, hint=hint))
 
 
 def without_comments(text: str) -> str:
@@ -60,7 +60,7 @@ def without_comments(text: str) -> str:
     return re.sub(_TEXT_OR_COMMENT, lambda found: found[0] if found[0][0] == '"' else "", text)
 
 
-def _sequence(text: str) -> list[Any]:
+def _parse_sequence(text: str) -> list[Any]:
     values: list[Any] = []
     decoder, at = json.JSONDecoder(object_pairs_hook=refuse_repeated_keys), 0
     while at < len(text):
@@ -72,7 +72,7 @@ def _sequence(text: str) -> list[Any]:
     return values
 
 
-def _parsed(parse: Callable[[str], Any], text: str, *, what: str, hint: str) -> Any:
+def _parse_with(parse: Callable[[str], Any], text: str, *, what: str, hint: str) -> Any:
     if not text.strip():
         raise TeamError(Code.INVALID_FIELD, f"{what} is empty", hint)
     try:
@@ -89,12 +89,12 @@ def _parsed(parse: Callable[[str], Any], text: str, *, what: str, hint: str) -> 
 
 def json_trouble(error: json.JSONDecodeError) -> str:
     """Return where and why the text stops being JSON."""
-    return f"line {error.lineno} column {error.colno}: {_WORDS.get(error.msg, error.msg)}"
+    return f"line {error.lineno} column {error.colno}: {_PLAIN_WORDS.get(error.msg, error.msg)}"
 
 
 # How a wrong value is named in an error: as JSON, short, on one line, never so deep that naming it fails.
 
-_LONGEST = 80
+_LONGEST_VALUE = 80
 
 
 def value_words(value: object) -> str:
@@ -105,5 +105,5 @@ def value_words(value: object) -> str:
         return "a list"
     if value is None or isinstance(value, (str, int, float)):
         text = json.dumps(value, ensure_ascii=False)
-        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
     return f"{value!s:.80}"

@@ -17,7 +17,7 @@ from msgspec.structs import force_setattr
 from team_console.store.model.clock import from_text
 from team_console.store.model.names import ALL, USER, canonical, is_name
 
-DEPTH = 64
+MAX_DEPTH = 64
 """Levels of nesting in a message; deeper ones are refused before any recursive code sees them."""
 
 
@@ -67,7 +67,7 @@ _RANKS: dict[str, int] = {str(priority): rank for rank, priority in enumerate(Pr
 
 _TO_BE_READ = frozenset({Status.PENDING, Status.CLAIMED, Status.RETRY, Status.DELIVERED})
 
-_ALIASES = {
+_ENVELOPE_NAMES = {
     "message_id": ("message_id", "id"),
     "type": ("type", "message_type"),
     "from": ("from", "sender", "from_agent"),
@@ -83,7 +83,7 @@ TRUST = "trust"
 TABLE_REFUSES = "table_refuses"
 """The key under which a message says that its row cannot be changed: how often that was tried, and why not."""
 ENVELOPE_KEYS = frozenset(
-    {key for keys in _ALIASES.values() for key in keys}
+    {key for keys in _ENVELOPE_NAMES.values() for key in keys}
     | set(_ADDRESS_KEYS)
     | {"priority", "status", "payload", "broadcast_id", "delivered_at", "read_at", "read_by"}
     | {"attempts", "retry_count", "max_retries", "next_attempt_at", "error_message"}
@@ -119,7 +119,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         record: The record as stored, keys in stored order, unknown keys included. Never mutate it.
         payload: Everything that is not envelope (`content`, `summary`, `request_id`, ...). Never mutate it.
         odd: Which of `priority`, `status` and `to` are written in words that are not ours, understood or not.
-        said: What `per_message` remembers of it.
+        remembered: What `per_message` remembers of it.
     """
 
     message_id: str
@@ -132,7 +132,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     record: Fields
     payload: Fields
     odd: tuple[str, ...] = ()
-    said: dict[Any, Any] | None = None
+    remembered: dict[Any, Any] | None = None
 
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, Message):
@@ -172,17 +172,17 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     @property
     def read_by(self) -> Mapping[str, str]:
         """Agent -> time of reading, for group records."""
-        return _times(self.record.get("read_by"))
+        return _times_by_agent(self.record.get("read_by"))
 
     @property
     def delivered_to(self) -> Mapping[str, str]:
         """Agent -> time the router handed it over, for group records."""
-        return _times(self.record.get("delivered_to"))
+        return _times_by_agent(self.record.get("delivered_to"))
 
     @property
     def handed_to(self) -> Mapping[str, str]:
         """Agent -> the session of its client that it was handed to."""
-        return _times(self.record.get("handed_to"))
+        return _times_by_agent(self.record.get("handed_to"))
 
     @property
     def content(self) -> str:
@@ -279,7 +279,7 @@ def without(fields: Mapping[str, ValueT], keys: Container[str]) -> dict[str, Val
     return {key: value for key, value in fields.items() if key not in keys}
 
 
-def stated(fields: Mapping[str, ValueT | None]) -> dict[str, ValueT]:
+def without_none(fields: Mapping[str, ValueT | None]) -> dict[str, ValueT]:
     """Return the fields that have a value."""
     return {key: value for key, value in fields.items() if value is not None}
 
@@ -307,10 +307,10 @@ def per_message(function: Callable[[Message], ResultT]) -> Callable[[Message], R
 
     @wraps(function)
     def remembered(message: Message) -> ResultT:
-        known = message.said
+        known = message.remembered
         if known is None:
             known = {}
-            force_setattr(message, "said", known)
+            force_setattr(message, "remembered", known)
         if function not in known:
             known[function] = function(message)
         result: ResultT = known[function]
@@ -325,14 +325,14 @@ def from_record(record: Fields) -> Message:
     Raises:
         ValueError: The record has no id, type, sender or recipient to work with; the text names which.
     """
-    envelope = {name: _first(record, keys) for name, keys in _ALIASES.items()}
+    envelope = {name: _first_text(record, keys) for name, keys in _ENVELOPE_NAMES.items()}
     recipients = _recipients(record) or UNADDRESSED.get(envelope["type"], ())
     missing = [name for name in ("message_id", "type", "from") if not envelope[name]]
     if not recipients:
         missing.append("to")
     if missing:
         raise ValueError(f"no {', no '.join(missing)}")
-    urgency, state, odd = meant(_first(record, ("priority",)), _first(record, ("status",)))
+    urgency, state, odd = read_priority_and_status(_first_text(record, ("priority",)), _first_text(record, ("status",)))
     if len(recipients) > 1 and any("," in value for key in _ADDRESS_KEYS if isinstance(value := record.get(key), str)):
         odd = (*odd, "to")
     return Message(
@@ -354,7 +354,7 @@ def priority_named(word: str) -> Priority | None:
     return Priority.CRITICAL if word == URGENT else next((each for each in Priority if each == word), None)
 
 
-def meant(priority: str, status: str) -> tuple[str, str, tuple[str, ...]]:
+def read_priority_and_status(priority: str, status: str) -> tuple[str, str, tuple[str, ...]]:
     """Understand a priority and a status as other programs spell them; the last says which are not our words.
 
     `Critical` and `1` are critical, `4` is low, `unread` and `"Pending "` are pending. What nobody knows stays as is.
@@ -399,7 +399,7 @@ def new_record(
         "created": created,
         "status": Status.PENDING.value,
     }
-    record.update(stated(envelope))
+    record.update(without_none(envelope))
     record["payload"] = dict(payload)
     return from_record(record)
 
@@ -415,14 +415,14 @@ def new_message_id(now: datetime) -> str:
     return f"MSG-{now:%Y%m%d}-" + "".join([_BASE32[byte & 31] for byte in os.urandom(8)])
 
 
-def _times(value: object) -> Mapping[str, str]:
+def _times_by_agent(value: object) -> Mapping[str, str]:
     """Return a mapping of the envelope, empty where there is none; nearly always there is none."""
     if not value or not isinstance(value, Mapping):
         return _EMPTY
     return {canonical(str(name)): at for name, at in value.items()}
 
 
-def _first(record: Fields, keys: tuple[str, ...]) -> str:
+def _first_text(record: Fields, keys: tuple[str, ...]) -> str:
     for key in keys:
         value = record.get(key)
         if isinstance(value, str):
@@ -476,12 +476,12 @@ _PROGRESS: Mapping[str, int] = {
     Status.RECALLED: 3,
     Status.READ: 4,
 }
-_END = 9
+_UNKNOWN_PROGRESS = 9
 
 
 def rank(status: str) -> int:
     """Return the progress of a status on its way; an unknown word counts as the end."""
-    return _PROGRESS.get(status, _END)
+    return _PROGRESS.get(status, _UNKNOWN_PROGRESS)
 
 
 def is_ahead(message: Message, other: Message) -> bool:

@@ -27,10 +27,10 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 _SIGNS = frozenset("._-")
 _UNSEEN = frozenset("\u180f\U00016fe4" + "".join(map(chr, range(0xFE00, 0xFE10))))
 """Marks that cannot be seen and may yet stand in a text for people, as behind an emoji."""
-_MARK = "+"
+_ENCODED_MARK = "+"
 """How an encoded name begins; no name begins so."""
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-_BITS = 18
+_BITS_PER_CHARACTER = 18
 """Of a character: letters, marks and digits stand below U+40000. 64 take 223 digits of the 255 of a file name."""
 
 
@@ -109,31 +109,31 @@ def refuse_case_twin(name: str, known: Iterable[str], *, field: str) -> None:
         raise TeamError(Code.INVALID_NAME, text, "Choose a name that nobody takes for the other.")
 
 
-def encoded(name: str) -> str:
-    """Return a name as small ASCII letters and digits, the same in no other name whatever the case; see `decoded`."""
+def encode_name(name: str) -> str:
+    """Return a name as small ASCII letters and digits, which differ for each name whatever the case of letters."""
     number = 1
     for letter in name:
-        number = number << _BITS | ord(letter)
+        number = number << _BITS_PER_CHARACTER | ord(letter)
     digits = ""
     while number:
         number, digit = divmod(number, len(_DIGITS))
         digits = _DIGITS[digit] + digits
-    return _MARK + digits
+    return _ENCODED_MARK + digits
 
 
-def decoded(word: str) -> str:
+def decode_name(word: str) -> str:
     """Return the name that a part of a file or table name stands for; one that is not encoded is the name itself."""
-    if word.startswith(_MARK) and word.isascii() and word[1:].isalnum() and len(word) < _LONGEST_WRITTEN:
+    if word.startswith(_ENCODED_MARK) and word.isascii() and word[1:].isalnum() and len(word) < _LONGEST_WRITTEN:
         number, letters = int(word[1:], len(_DIGITS)), ""
         while number > 1:
-            letters = chr(number & (1 << _BITS) - 1) + letters
-            number >>= _BITS
-        if is_name(letters) and encoded(letters) == word:
+            letters = chr(number & (1 << _BITS_PER_CHARACTER) - 1) + letters
+            number >>= _BITS_PER_CHARACTER
+        if is_name(letters) and encode_name(letters) == word:
             return letters
     return canonical(word)
 
 
-def word_for(name: str, taken: Collection[str]) -> str:
+def file_word(name: str, taken: Collection[str]) -> str:
     """Return what stands for `name` in a file name, beside files of other words.
 
     That is the name itself if it is ASCII and no other word differs from it in case only, which some file systems take
@@ -143,11 +143,11 @@ def word_for(name: str, taken: Collection[str]) -> str:
         TeamError: `INVALID_NAME` for a name that is not an agent's.
     """
     check_name(name, field="agent")
-    if not name.isascii() or encoded(name) in taken:
-        return encoded(name)
+    if not name.isascii() or encode_name(name) in taken:
+        return encode_name(name)
     folded = name.casefold()
     is_free = name in taken or all(other.casefold() != folded for other in taken)
-    return name if is_free else encoded(name)
+    return name if is_free else encode_name(name)
 
 
 _LOOKS = str.maketrans(
@@ -214,7 +214,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near}?" if near else ""
 
 
-def guess(name: str, known: Iterable[str], rest: str) -> str:
+def hint_with_nearest(name: str, known: Iterable[str], rest: str) -> str:
     """Return a hint: the nearest known name where one comes near, then `rest`."""
     near = nearest(name, known)
     return f"Did you mean {near}? {rest}" if near else rest

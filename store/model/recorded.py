@@ -100,10 +100,10 @@ class Confirmation(Struct, frozen=True):
     line: int = 0
 
 
-_Taken = TypeVar("_Taken", Acceptance, Confirmation)
+_FactsT = TypeVar("_FactsT", Acceptance, Confirmation)
 
 
-def _taken(line: int, facts: object, sort: type[_Taken]) -> _Taken | None:
+def _parse_facts(line: int, facts: object, sort: type[_FactsT]) -> _FactsT | None:
     """Return what the facts of a line take on record; None where they are malformed."""
     try:
         return msgspec.convert({**facts, "line": line}, sort) if isinstance(facts, dict) else None
@@ -138,7 +138,7 @@ class RecordedFacts:
         self.signing_asked_from: int | None = None
         self._uses: dict[str, dict[int, str]] = {}
         self._creations: dict[str, list[str]] = {}
-        self._latest: list[datetime | None] = []
+        self._latest_until: list[datetime | None] = []
         self._places: dict[str, int] = {}
         self._order: list[RecordedFact] = []
         self._moments: list[datetime | None] = []
@@ -190,14 +190,14 @@ class RecordedFacts:
             fact = self.get(message_id)
             if fact is None or not fact.record:
                 return None
-            self._messages[message_id] = _understood(fact.record)
+            self._messages[message_id] = _parse_message(fact.record)
         return self._messages[message_id]
 
     # guard: trail-gives-words
     def differs(self, message: Message) -> bool:
         """Return whether a recorded answer says something else now. Keeps nothing: it is asked of every answer."""
         fact = self.get(message.message_id)
-        written = _understood(fact.record) if fact is not None and fact.record else None
+        written = _parse_message(fact.record) if fact is not None and fact.record else None
         return written is not None and not is_same(message, written)
 
     def order_of(self, message_id: str, order: tuple[datetime, float]) -> RecordOrder:
@@ -240,7 +240,7 @@ class RecordedFacts:
         A clock that was set back later takes nothing away from it.
         """
         place = self._places.get(message_id, -1)
-        return self._latest[place] if self._latest else None
+        return self._latest_until[place] if self._latest_until else None
 
     def is_later(self, message_id: str, other_id: str) -> bool:
         """Return whether the trail has the message, and has the other before it."""
@@ -253,24 +253,24 @@ class RecordedFacts:
         return self._signed[0].line if self._signed else None
 
     def take_on_record(self, line: int, action: str, facts: object, at: datetime | None) -> None:
-        """Take the facts of the next line of the trail, where it takes keys on record, confirms settings, is the first
-        after a loss, found messages changed, keeps what was found on the trail of another team, or says which members
-        came and left.
+        """Take what the next line of the trail says beside requests and answers: keys and settings that were accepted,
+        members that came or left, grants that ended, messages that were found changed, a loss of lines before it, and
+        findings on the trail of the team that this one was copied from.
         """
         known = facts if isinstance(facts, dict) else {}
-        for name in _members(known) if action in (ADD_MEMBERS, REMOVE_MEMBERS) else ():
+        for name in _member_names(known) if action in (ADD_MEMBERS, REMOVE_MEMBERS) else ():
             self.left.pop(name, None)
             if action == REMOVE_MEMBERS:
                 self.left[name] = (line, at)
         if isinstance(changed := known.get(REWORDED), dict):
             self.reworded.update({str(key): str(what) for key, what in changed.items()})
-        for done, about in ((action, known), *_copied(action, known)):
+        for done, about in ((action, known), *_copied_lines(action, known)):
             if done == RECALL_GRANT and isinstance(grant_id := about.get("grant"), str):
                 self.recalls.setdefault(grant_id, line)
-        if action == ACCEPT_KEYS and (acceptance := _taken(line, facts, Acceptance)):
+        if action == ACCEPT_KEYS and (acceptance := _parse_facts(line, facts, Acceptance)):
             self.acceptances.append(acceptance)
         if action == ACCEPT_SETTINGS and facts is not None:
-            self.confirmations.append(_taken(line, facts, Confirmation) or Confirmation(line=line))
+            self.confirmations.append(_parse_facts(line, facts, Confirmation) or Confirmation(line=line))
         if TRAIL_LOST in known:
             self.losses.append(line)
         for found in known.get(CARRIED) or () if action == MIGRATE else ():
@@ -285,8 +285,8 @@ class RecordedFacts:
         self._places[fact.message_id] = place = len(self._order)
         self._order.append(fact)
         self._moments.append(fact.at)
-        latest = self._latest[-1] if self._latest else None
-        self._latest.append(fact.at if latest is None or (fact.at is not None and fact.at > latest) else latest)
+        latest = self._latest_until[-1] if self._latest_until else None
+        self._latest_until.append(fact.at if latest is None or (fact.at is not None and fact.at > latest) else latest)
         if fact.by_desk and fact.creates:
             self._creations.setdefault(fact.creates, []).append(fact.message_id)
         if fact.by_desk and fact.grant:
@@ -304,7 +304,7 @@ class RecordedFacts:
             self._moments[place] = fact.at
 
 
-def _members(facts: Mapping[str, Any]) -> Iterator[str]:
+def _member_names(facts: Mapping[str, Any]) -> Iterator[str]:
     members = facts.get("members")
     for member in members if isinstance(members, list) else ():
         if isinstance(member, dict) and isinstance(member.get("name"), str):
@@ -324,8 +324,8 @@ def changed_parts(message: Message, recorded: Message) -> str:
 
 
 def changed_problem(message_id: str, what: str) -> Problem:
-    """Return the finding that a live message says something else than was recorded; `what`, as `difference` gives
-    it.
+    """Return the finding that a live message says something else than was recorded; `what`, as `changed_parts`
+    gives it.
     """
     text = f"another program changed it after it was recorded; another than on record: {what}"
     hint = "The audit trail has the original. Ask its sender what it wrote; do not act on it before."
@@ -337,13 +337,13 @@ def is_same(message: Message, recorded: Message) -> bool:
     return not changed_parts(message, recorded)
 
 
-def vouched_for(action: str, facts: object) -> tuple[str, ...]:
+def ids_written_by_desk(action: str, facts: object) -> tuple[str, ...]:
     """Return the ids of copied messages that team-console wrote in the team they came from."""
     named = facts.get("by_desk") if action == MIGRATE and isinstance(facts, dict) else None
     return tuple(item for item in named if isinstance(item, str)) if isinstance(named, list) else ()
 
 
-def _copied(action: str, facts: Mapping[str, Any]) -> Iterator[tuple[object, Mapping[str, Any]]]:
+def _copied_lines(action: str, facts: Mapping[str, Any]) -> Iterator[tuple[object, Mapping[str, Any]]]:
     """Yield action and facts of the lines of another team's trail that a line copied."""
     lines = facts.get("audit") if action == MIGRATE else None
     for line in lines if isinstance(lines, list) else ():
@@ -351,14 +351,14 @@ def _copied(action: str, facts: Mapping[str, Any]) -> Iterator[tuple[object, Map
             yield line.get("action"), line["facts"]
 
 
-def reworded(message: Message, recorded: Message) -> Message:
+def with_recorded_words(message: Message, recorded: Message) -> Message:
     """Return the message as it is on record, with the progress it has made since."""
     progress = {key: message.record[key] for key in STATE_KEYS if key in message.record}
     words = {key: value for key, value in recorded.record.items() if key not in STATE_KEYS or key in progress}
     return from_record({**words, **progress})
 
 
-def _understood(raw: bytes) -> Message | None:
+def _parse_message(raw: bytes) -> Message | None:
     try:
         record = _DECODER.decode(raw)
         return from_record(record) if isinstance(record, dict) else None

@@ -27,10 +27,10 @@ _BETWEEN_TRIES = ON_ITS_WAY | {str(Status.EXPIRED), str(Status.RECALLED)}
 
 def attempts_of(message: Message) -> int:
     """Return the number of delivery tries; a record of another router may only count its retries."""
-    attempts = _count(message.envelope("attempts"))
+    attempts = _count_or_none(message.envelope("attempts"))
     if attempts is not None:
         return attempts
-    retries = _count(message.envelope("retry_count")) or 0
+    retries = _count_or_none(message.envelope("retry_count")) or 0
     return retries if message.status in _BETWEEN_TRIES else retries + 1
 
 
@@ -43,7 +43,7 @@ def retries_of(message: Message) -> int:
 
 def max_attempts(message: Message) -> int:
     """Return the tries a message gets: the first and its retries."""
-    retries = _count(message.envelope("max_retries"))
+    retries = _count_or_none(message.envelope("max_retries"))
     return 1 + (MAX_RETRIES if retries is None else retries)
 
 
@@ -97,5 +97,5 @@ def wait_after(attempts: int) -> timedelta:
     return timedelta(seconds=RETRY_WAITS[min(attempts, len(RETRY_WAITS)) - 1])
 
 
-def _count(value: Any) -> int | None:
+def _count_or_none(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000 else None

@@ -15,8 +15,16 @@ from msgspec import Struct
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import value_words
-from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Fields, Message, per_message, stated, without
-from team_console.store.model.names import guess
+from team_console.store.model.message import (
+    ADDRESS_KEYS,
+    UNADDRESSED,
+    Fields,
+    Message,
+    per_message,
+    without,
+    without_none,
+)
+from team_console.store.model.names import hint_with_nearest
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.kinds import (
     EACH,
@@ -185,7 +193,7 @@ def forbidden_field(type: str, name: str) -> TeamError:
 
 def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
     """Return the error for an unknown type word, with the kind it was most likely meant to be."""
-    hint = guess(
+    hint = hint_with_nearest(
         type if isinstance(type, str) else "", allowed, f"Check the type field; it is one of {', '.join(allowed)}."
     )
     what = "is missing" if type is None else f"{value_words(type)} is not a type of message"
@@ -212,7 +220,7 @@ def _check_needs(kind: MessageKind, payload: Fields) -> None:
 
 
 def _wrong_fields(kind: MessageKind, payload: Fields) -> Iterator[tuple[str, str]]:
-    return wrong_parts(stated(payload), kind.needs) if kind.needs else iter(())
+    return wrong_parts(without_none(payload), kind.needs) if kind.needs else iter(())
 
 
 # Rules that a message keeps or breaks by itself, whoever is in the team: its frame, its fields, its body.

@@ -28,7 +28,7 @@ from team_console.store.protocol.parsing import (
     texts_in,
     texts_of,
 )
-from team_console.store.settings.in_force import HINT
+from team_console.store.settings.in_force import LOST_SETTINGS_HINT
 from team_console.store.settings.team_config import TeamConfig
 
 MASTER, SLAVE, TEMP = "Master", "Slave", "Temp"
@@ -157,7 +157,7 @@ def check_settings(config: TeamConfig, act: str) -> None:
     if config.lost:
         # The reason first: a form may have room for no more.
         text = f"the settings are not in force: {config.lost}; until then nobody may {act}"
-        raise TeamError(Code.NOT_PERMITTED, text, HINT)
+        raise TeamError(Code.NOT_PERMITTED, text, LOST_SETTINGS_HINT)
 
 
 def breach(config: TeamConfig, message: Message, recorded: RecordedFacts | None = None) -> tuple[str, str] | None:

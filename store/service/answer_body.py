@@ -8,8 +8,8 @@ from typing import NoReturn
 from msgspec.structs import asdict, replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
-from team_console.store.model.message import FieldDict, Message, stated
-from team_console.store.model.names import guess
+from team_console.store.model.message import FieldDict, Message, without_none
+from team_console.store.model.names import hint_with_nearest
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import (
     ALWAYS,
@@ -91,7 +91,7 @@ def answer_body(question: Message, kind: RequestKind, verdict: Decision, languag
     if kind not in VERDICT_ONLY:
         body["in_reply_to"] = question.message_id
         body["content"] = body["content"] or phrase(language, "Approved." if verdict.approve else "Rejected.")
-    return stated(body)
+    return without_none(body)
 
 
 _DONE_WORDS = {RequestKind.SHUTDOWN: ("agreed to", "refused"), RequestKind.QUESTION: ("answered", "not answered")}
@@ -175,7 +175,7 @@ def _refuse_unasked(question: Message, texts: Iterable[str]) -> None:
     asked = [item.text for item in questions_of(question.payload)]
     for text in texts:
         if text not in asked:
-            hint = guess(text, asked, f"Asked: {', '.join(map(value_words, asked))}.")
+            hint = hint_with_nearest(text, asked, f"Asked: {', '.join(map(value_words, asked))}.")
             _refuse(f"answers: nobody asked {value_words(text)}", hint)
 
 

@@ -11,7 +11,7 @@ from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, Status, ids_of
-from team_console.store.model.recorded import RecordedFacts, reworded
+from team_console.store.model.recorded import RecordedFacts, with_recorded_words
 from team_console.store.model.safe import counted
 from team_console.store.protocol.relations import is_answer
 from team_console.store.service.caller import Caller
@@ -201,7 +201,7 @@ def _put_back_answers(tx: Transaction) -> None:
         written = recorded.message(message.message_id) if recorded.differs(message) else None
         if written is None or not is_answer(written):
             continue
-        tx.replace(message, reworded(message, written))
+        tx.replace(message, with_recorded_words(message, written))
         changed.append(message.message_id)
         text = f"message {message.message_id} answers a request and was changed; it says again what is on record"
         hint = "Find out who writes into the team besides team-console."

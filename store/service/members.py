@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import stated
-from team_console.store.model.names import ALL, USER, canonical, did_you_mean, guess, refuse_case_twin
+from team_console.store.model.message import without_none
+from team_console.store.model.names import ALL, USER, canonical, did_you_mean, hint_with_nearest, refuse_case_twin
 from team_console.store.model.recorded import ADD_MEMBERS, REMOVE_MEMBERS
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import KINDS
@@ -171,7 +171,7 @@ def member_in_settings(config: TeamConfig, name: str) -> Agent:
     name = canonical(name)
     if name in config.agents:
         return config.agents[name]
-    hint = guess(name, config.agents, "team-console member list shows them.")
+    hint = hint_with_nearest(name, config.agents, "team-console member list shows them.")
     raise TeamError(Code.AGENT_NOT_FOUND, f"{name} is not a member in the settings of team {config.name}", hint)
 
 
@@ -188,7 +188,7 @@ def _edit_settings(tx: Transaction, change: Callable[[str], str], wanted: Mappin
     before = tx.settings()
     config = settings_in(before.encode())
     expected = {name: agent for name, agent in config.agents.items() if wanted.get(name, agent) is not None}
-    expected |= stated(wanted)
+    expected |= without_none(wanted)
     try:
         after = change(before)
     except SettingsEditError as error:
@@ -207,7 +207,7 @@ def _edit_settings(tx: Transaction, change: Callable[[str], str], wanted: Mappin
 
 def _without_members(config: TeamConfig) -> TeamConfig:
     """Return the settings without members, and without problems, whose line numbers move with the members."""
-    return replace(config, agents={}, declared=False, said={}, problems=())
+    return replace(config, agents={}, declared=False, values={}, problems=())
 
 
 def _editor_needed(reason: str) -> TeamError:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from team_console.store.contract.transaction import duplicate_id
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
-from team_console.store.model.message import Fields, Message, stated, without
+from team_console.store.model.message import Fields, Message, without, without_none
 from team_console.store.model.names import ALL, check_name
 from team_console.store.model.safe import counted
 from team_console.store.protocol.checks import (
@@ -160,7 +160,7 @@ def send_document(caller: Caller, document: object) -> dict[str, Any]:
         **receipt.as_json(),
         "action": "sendmessage",
         "message": _sentence(form, receipt, recipients),
-        "routing": stated(routing),
+        "routing": without_none(routing),
     }
     if form.type == "broadcast":
         reply["recipients"] = recipients

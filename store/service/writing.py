@@ -26,7 +26,7 @@ from team_console.store.model.message import (
     new_record,
     priority_named,
 )
-from team_console.store.model.names import ALL, USER, check_name, did_you_mean, guess
+from team_console.store.model.names import ALL, USER, check_name, did_you_mean, hint_with_nearest
 from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.free_text import secret_warnings, summary_warnings
 from team_console.store.protocol.kinds import KINDS, REPLACES, RESULTS, UNKNOWN, RequestKind, default_priority
@@ -189,7 +189,7 @@ def check_known(state: TeamState, names: Iterable[str], *, has_written: bool = F
         unknown = [name for name in unknown if not any(name in (each.sender, *each.recipients) for each in live)]
     met = known_members(config, live)
     for name in (name for name in unknown if name not in met):
-        hint = guess(name, met, f"Members: {', '.join(members(config, live))}.")
+        hint = hint_with_nearest(name, met, f"Members: {', '.join(members(config, live))}.")
         raise TeamError(Code.AGENT_NOT_FOUND, f"no agent {name!r} in team {config.name}", hint)
 
 

@@ -14,8 +14,8 @@ from team_console.store.model.message import without
 from team_console.store.model.names import canonical
 from team_console.store.settings.team_config import Agent, TeamConfig
 
-_PLAIN_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-_ALSO = {"plan": "plan_mode_required", "members": "agents"}
+_BOOLEAN_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_OTHER_WORDS = {"plan": "plan_mode_required", "members": "agents"}
 
 
 class SettingsEditError(Exception):
@@ -38,15 +38,15 @@ def write_new_settings(path: Path, *, team: str, lead: str, agents: Iterable[Age
     # Created for its owner to write alone, whatever the umask: settings that others can write run no command.
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
     with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(new_text(team=team, lead=lead, agents=agents))
+        file.write(new_settings_text(team=team, lead=lead, agents=agents))
 
 
-def new_text(*, team: str, lead: str, agents: Iterable[Agent], language: str = "any") -> str:
+def new_settings_text(*, team: str, lead: str, agents: Iterable[Agent], language: str = "any") -> str:
     """Return the settings of a new team as text."""
     lines = [
         "# Settings of this team; 'team-console help settings' explains them all.",
-        f"team: {_value(team)}",
-        f"lead: {_value(lead)}",
+        f"team: {_scalar_text(team)}",
+        f"lead: {_scalar_text(lead)}",
         f"language: {language}",
     ]
     members = [line for agent in agents for line in _member_lines(agent)]
@@ -54,7 +54,7 @@ def new_text(*, team: str, lead: str, agents: Iterable[Agent], language: str = "
     return "\n".join(lines) + "\n"
 
 
-_OF_THIS_PLACE = ("key_file", "queue_dir", "queue_file", "archive_dir")
+_LOCAL_SETTINGS = ("key_file", "queue_dir", "queue_file", "archive_dir")
 
 
 def settings_as_yaml(config: TeamConfig) -> str:
@@ -62,10 +62,10 @@ def settings_as_yaml(config: TeamConfig) -> str:
 
     Its key and the places of its files are left out: they are where this team is, not what it is.
     """
-    if not config.said:
+    if not config.values:
         agents = config.agents.values() if config.declared else ()
-        return new_text(team=config.name, lead=config.lead, agents=agents, language=config.language)
-    settings = without(config.said, _OF_THIS_PLACE)
+        return new_settings_text(team=config.name, lead=config.lead, agents=agents, language=config.language)
+    settings = without(config.values, _LOCAL_SETTINGS)
     return yaml.safe_dump(msgspec.to_builtins(settings), sort_keys=False, allow_unicode=True, width=120)
 
 
@@ -110,45 +110,47 @@ class _Editor:
             raise SettingsEditError("the settings are not YAML as a whole") from error
         if not isinstance(self.root, yaml.MappingNode | None):
             raise SettingsEditError("the settings are not a mapping")
-        self.key, self.agents = _find(self.root, "agents")
+        self.key, self.agents = _find_field(self.root, "agents")
 
     def add(self, agent: Agent) -> str:
         fields, entries = fields_of(agent), _entries(self.agents)
         by_name = bool(entries) and self.agents.id == "mapping"
-        part = f"{_json(agent.name)}: {_json(fields)}" if by_name else _json({"name": agent.name, **fields})
+        part = (
+            f"{_json_text(agent.name)}: {_json_text(fields)}" if by_name else _json_text({"name": agent.name, **fields})
+        )
         if entries and self.agents.flow_style:
             return self._change_part(self.agents, None, part)
         if entries:
             indent = " " * self.agents.start_mark.column
             lines = [part] if by_name else _member_lines(agent)
-            return self._insert_lines(_end(entries[-1][1]), [indent + line for line in lines])
+            return self._insert_lines(_end_of(entries[-1][1]), [indent + line for line in lines])
         if self.key is not None:
-            return self._put(self.key, self.agents, f"[{part}]")
+            return self._replace_value(self.key, self.agents, f"[{part}]")
         if self.root is not None and self.root.flow_style:
-            return self._change_part(self.root, None, f"{_json('agents')}: [{part}]")
+            return self._change_part(self.root, None, f"{_json_text('agents')}: [{part}]")
         return self._insert_lines(len(self.text), ["agents:", *_member_lines(agent)])
 
     def change(self, name: str, field: str, value: Any) -> str:
         _, named, node = self._member(name)
-        key, old = _find(node, field)
+        key, old = _find_field(node, field)
         if key is None and value is None:
             return self.text
         if node.id == "scalar":  # a member of which only the name is there gets a mapping
             if named is not node:
-                return self._put(named, node, _json({field: value}))
-            return self._splice(node.start_mark.index, _end(node), _json({"name": name, field: value}))
+                return self._replace_value(named, node, _json_text({field: value}))
+            return self._splice(node.start_mark.index, _end_of(node), _json_text({"name": name, field: value}))
         keys = [word for word, _ in _entries(node)]
         if node.flow_style:
-            word = _json(field) if key is None else self.text[key.start_mark.index : key.end_mark.index]
-            part = None if value is None else f"{word}: {_json(value)}"
+            word = _json_text(field) if key is None else self.text[key.start_mark.index : key.end_mark.index]
+            part = None if value is None else f"{word}: {_json_text(value)}"
             return self._change_part(node, None if key is None else keys.index(key), part)
         if key is None:
-            return self._insert_lines(_end(node), [f"{' ' * node.start_mark.column}{field}: {_value(value)}"])
+            return self._insert_lines(_end_of(node), [f"{' ' * node.start_mark.column}{field}: {_scalar_text(value)}"])
         if value is not None:
-            return self._put(key, old, _value(value))
+            return self._replace_value(key, old, _scalar_text(value))
         if key is keys[0] and len(keys) > 1:  # on the line of the dash, which has to stay
             return self._splice(key.start_mark.index, keys[1].start_mark.index, "")
-        return self._drop_lines(key.start_mark.index, _end(old))
+        return self._drop_lines(key.start_mark.index, _end_of(old))
 
     def remove(self, name: str) -> str:
         place, named, node = self._member(name)
@@ -159,28 +161,28 @@ class _Editor:
             start = self.text.rfind("-", 0, start)
             if start < 0 or self.text[start + 1 : named.start_mark.index].strip():
                 raise SettingsEditError("a comment stands between a dash and its entry")
-        return self._drop_lines(start, _end(node))
+        return self._drop_lines(start, _end_of(node))
 
     def _member(self, name: str) -> tuple[int, Any, Any]:
         """Return the member's index, its key (the entry itself in a list) and its fields."""
         for place, (key, node) in enumerate(_entries(self.agents)):
-            named = _find(node, "name")[1] if key is node and node.id != "scalar" else key
+            named = _find_field(node, "name")[1] if key is node and node.id != "scalar" else key
             word = getattr(named, "value", None)
             if isinstance(word, str) and canonical(word) == canonical(name):
                 return place, key, node
         raise SettingsEditError(f"{name} is not listed in the settings")
 
-    def _put(self, key: Any, old: Any, words: str) -> str:
+    def _replace_value(self, key: Any, old: Any, words: str) -> str:
         """Another value for a key; an old one that is empty may stand anywhere behind it."""
         after = int(key.end_mark.index)
-        return self._splice(after, max(_end(old), after + 1), f": {words}")
+        return self._splice(after, max(_end_of(old), after + 1), f": {words}")
 
     def _change_part(self, node: Any, place: int | None, part: str | None) -> str:
         """Change one of the parts between the commas of a node in brackets; a new one without place, none without part.
 
         Parts are put together as the first two are, each on a line of its own where those are.
         """
-        spans = [(first.start_mark.index, _end(last)) for first, last in _entries(node)]
+        spans = [(first.start_mark.index, _end_of(last)) for first, last in _entries(node)]
         words = [self.text[start:end] for start, end in spans]
         parts = [f"{word} " if word.endswith(":") else word for word in words]  # `a:,` would be a key of that name
         at = len(parts) if place is None else place
@@ -212,36 +214,38 @@ def _entries(node: Any) -> list[tuple[Any, Any]]:
     return [entry if node.id == "mapping" else (entry, entry) for entry in node.value]
 
 
-def _find(node: Any, field: str) -> tuple[Any, Any]:
+def _find_field(node: Any, field: str) -> tuple[Any, Any]:
     """Return the key and the value of a field, by each of its names."""
     found = (
-        entry for entry in _entries(node) if isinstance(word := entry[0].value, str) and _ALSO.get(word, word) == field
+        entry
+        for entry in _entries(node)
+        if isinstance(word := entry[0].value, str) and _OTHER_WORDS.get(word, word) == field
     )
     return next(found, (None, None))
 
 
-def _end(node: Any) -> int:
+def _end_of(node: Any) -> int:
     """Return where the words of a value end; the parser's own mark of a block lies behind the comments that follow."""
     if node.id == "scalar" or node.flow_style or not node.value:
         return int(node.end_mark.index)
-    return _end(_entries(node)[-1][1])
+    return _end_of(_entries(node)[-1][1])
 
 
 def _member_lines(agent: Agent) -> list[str]:
     """Return a member as an entry of a block list."""
-    lines = [f"{key}: {_value(value)}" for key, value in {"name": agent.name, **fields_of(agent)}.items()]
+    lines = [f"{key}: {_scalar_text(value)}" for key, value in {"name": agent.name, **fields_of(agent)}.items()]
     return [f"- {lines[0]}", *(f"  {line}" for line in lines[1:])]
 
 
-def _value(value: Any) -> str:
+def _scalar_text(value: Any) -> str:
     """Return a value on one line; a name as a scalar that is read as a text."""
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(_scalar_text, value))}]"
     if not isinstance(value, str):
-        return _json(value)
-    is_plain = value[:1].isalpha() and value.lower() not in _PLAIN_WORDS
-    return value if is_plain and all(letter.isalnum() or letter in "._-" for letter in value) else _json(value)
+        return _json_text(value)
+    is_plain = value[:1].isalpha() and value.lower() not in _BOOLEAN_WORDS
+    return value if is_plain and all(letter.isalnum() or letter in "._-" for letter in value) else _json_text(value)
 
 
-def _json(value: Any) -> str:
+def _json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)

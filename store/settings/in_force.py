@@ -15,7 +15,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.settings.parsing import SETTINGS_LOST, SETTINGS_UNREADABLE, config_problems
 from team_console.store.settings.team_config import TeamConfig
 
-HINT = (
+LOST_SETTINGS_HINT = (
     "Until then those in force before are used, and nothing that needs authority is written. Put them back with "
     "'team-console check --heal', or confirm them as they are with 'team-console check --accept-settings'."
 )
@@ -23,32 +23,32 @@ _AUTHORITY = ("agents", "humans", "key_file", "lead", "team_id", "verdicts")
 """Settings that say who may do what."""
 
 
-def loss(text: bytes | None, said: TeamConfig | TeamError, before: bytes, known: TeamConfig) -> str:
+def loss_words(text: bytes | None, parsed: TeamConfig | TeamError, before: bytes, known: TeamConfig) -> str:
     """Return what settings lost that were in force, as the end of a sentence; empty when they were merely edited.
 
     Args:
         text: What is there now, None when nothing is.
-        said: What `text` says, or why nobody can understand it; then its own error says more than this does.
+        parsed: What `text` says, or why nobody can understand it; then its own error says more than this does.
         before: The text that was in force.
         known: What `before` says.
     """
-    if not known.said:
+    if not known.values:
         return ""
     if text is None:
-        return "" if isinstance(said, TeamError) else "is gone"
-    now = said if isinstance(said, TeamConfig) and said.is_yaml and not said.is_misread else None
+        return "" if isinstance(parsed, TeamError) else "is gone"
+    now = parsed if isinstance(parsed, TeamConfig) and parsed.is_yaml and not parsed.is_misread else None
     # guard: mended-settings-are-no-loss
-    if now is not None and now.said and not known.is_yaml:
-        return weakening(known, now)
+    if now is not None and now.values and not known.is_yaml:
+        return weakening_words(known, now)
     rest = text.rstrip(b"\0\r\n \t")
     if before.startswith(rest) and len(rest) < len(before.rstrip()):
         return "was cut short" if rest else "is empty"
     if now is None:
         return ""
-    if not (now.said or now.problems):
+    if not (now.values or now.problems):
         return "is empty"
-    gone = [key for key in _AUTHORITY if key in known.said and key not in now.said]
-    return f"says nothing of {' and '.join(gone)} any more" if gone else weakening(known, now)
+    gone = [key for key in _AUTHORITY if key in known.values and key not in now.values]
+    return f"says nothing of {' and '.join(gone)} any more" if gone else weakening_words(known, now)
 
 
 def misread_problems(config: TeamConfig, place: str) -> tuple[Problem, ...]:
@@ -59,7 +59,7 @@ def misread_problems(config: TeamConfig, place: str) -> tuple[Problem, ...]:
     return Problem(SETTINGS_UNREADABLE, "error", reason.place, reason.message, reason.hint), *others
 
 
-def on_record(text: bytes) -> dict[str, Any]:
+def settings_record(text: bytes) -> dict[str, Any]:
     """Return the trail's record of settings in force: the text, so that it can be restored, and its digest."""
     try:
         return {"sha256": text_digest(text), "text": text.decode()}
@@ -68,7 +68,7 @@ def on_record(text: bytes) -> dict[str, Any]:
 
 
 def recorded_text(record: Mapping[str, Any]) -> bytes | None:
-    """Return the text that `on_record` kept, None when it is not there or not what it was."""
+    """Return the text that `settings_record` kept, None when it is not there or not what it was."""
     text = record.get("text")
     data = text.encode("utf-8", "replace") if isinstance(text, str) else None
     return data if data is not None and text_digest(data) == record.get("sha256") else None
@@ -82,14 +82,14 @@ def text_digest(text: bytes) -> str:
 # Settings that ask less of verdicts than those in force did: whoever may write them could let anybody decide.
 
 
-def weakening(before: TeamConfig, after: TeamConfig) -> str:
+def weakening_words(before: TeamConfig, after: TeamConfig) -> str:
     """Return what settings of signed verdicts gave up, as the end of a sentence about their text; empty for nothing."""
     if before.verdicts != "signed" or not any(human.keys for human in before.humans.values()):
         return ""
-    return next(_given_up(before, after), "")
+    return next(_weakenings(before, after), "")
 
 
-def _given_up(before: TeamConfig, after: TeamConfig) -> Iterator[str]:
+def _weakenings(before: TeamConfig, after: TeamConfig) -> Iterator[str]:
     if after.verdicts != "signed":
         yield "asks for no signed verdicts any more"
     if before.team_id and after.team_id != before.team_id:
@@ -102,42 +102,42 @@ def _given_up(before: TeamConfig, after: TeamConfig) -> Iterator[str]:
         yield "takes more verdicts without a signature"
 
 
-class InForce(Struct, frozen=True):
+class SettingsInForce(Struct, frozen=True):
     """One look at the settings.
 
     Attributes:
         config: Those in force; while they are lost or cannot be read, those in force before.
         problems: What is wrong with what is there.
         text: What is there now, None when nothing is.
-        in_force: The text that `config` was made from, None where that is not known.
+        text_in_force: The text that `config` was made from, None where that is not known.
         error: Why there is nothing to go by, None when there is.
-        there: What `text` says; None where it could not be understood.
-        line: How a finding names the place of `text`.
+        parsed: What `text` says; None where it could not be understood.
+        place: How a finding names the place of `text`.
         number: Grows with every change that was seen.
     """
 
     config: TeamConfig
     problems: tuple[Problem, ...] = ()
     text: bytes | None = None
-    in_force: bytes | None = None
+    text_in_force: bytes | None = None
     error: TeamError | None = None
-    there: TeamConfig | None = None
-    line: str = ""
+    parsed: TeamConfig | None = None
+    place: str = ""
     number: int = 0
 
     @property
     def to_record(self) -> bytes | None:
         """The text that is to be on record with the next change; None where it is not in force."""
-        is_in_force = self.in_force == self.text and not self.config.lost and not self.config.is_misread
+        is_in_force = self.text_in_force == self.text and not self.config.lost and not self.config.is_misread
         return self.text if is_in_force else None
 
-    def checked(self) -> TeamConfig:
+    def usable_config(self) -> TeamConfig:
         """Return the settings. Raises `TeamError`: why there are none to go by."""
         if self.error is not None:
             raise self.error
         return self.config
 
-    def confirmed(self, signed: Mapping[str, Any]) -> bytes:
+    def text_to_confirm(self, signed: Mapping[str, Any]) -> bytes:
         """Return the text that is there, to be taken for the one in force from now on.
 
         Args:
@@ -147,9 +147,9 @@ class InForce(Struct, frozen=True):
             TeamError: `STORE_UNREADABLE`, with its line, when it does not say who leads and who is a member;
                 `NOT_PERMITTED` when the signature is of another text.
         """
-        there = self.there
+        there = self.parsed
         if there is None or there.is_misread or not there.is_yaml:
-            reasons = self.problems if there is None else misread_problems(there, self.line)
+            reasons = self.problems if there is None else misread_problems(there, self.place)
             hint = "Correct it first, or put back what was in force."
             raise TeamError(Code.STORE_UNREADABLE, reasons[0].sentence, hint)
         text = self.text or b""
@@ -159,12 +159,12 @@ class InForce(Struct, frozen=True):
             raise TeamError(Code.NOT_PERMITTED, words, "Look at them again, and repeat it.")
         return text
 
-    def seen(self, before: bytes | None) -> bytes | None:
+    def text_for_next_look(self, before: bytes | None) -> bytes | None:
         """Return the text in force that a later look goes by, after `before`."""
-        return self.in_force if self.to_record is not None and self.in_force == self.text else before
+        return self.text_in_force if self.to_record is not None and self.text_in_force == self.text else before
 
 
-class Names(Struct, frozen=True):
+class SettingsNames(Struct, frozen=True):
     """How findings name the settings: where a line is wrong, where they are lost, where they cannot be read."""
 
     line: str
@@ -174,25 +174,25 @@ class Names(Struct, frozen=True):
 
 def judge_settings(
     text: bytes | None,
-    said: TeamConfig | TeamError,
+    parsed: TeamConfig | TeamError,
     *,
     before: bytes | None,
     last: TeamConfig,
     understand: Callable[[bytes], TeamConfig],
-    names: Names,
-) -> InForce:
+    names: SettingsNames,
+) -> SettingsInForce:
     """Return the settings that count, and what is wrong.
 
     Args:
-        said: What `text` says (defaults for none), or why it says nothing.
+        parsed: What `text` says (defaults for none), or why it says nothing.
         before: The text in force before, None when nothing is known of it.
         last: The settings to go on with where neither text can be understood.
         understand: Makes settings of the text in force before; raises `TeamError`.
     """
-    error = said if isinstance(said, TeamError) else None
-    config = last if isinstance(said, TeamError) else said
-    config_before = _understood(before, understand) if before is not None and before != text else None
-    lost = loss(text, said, before or b"", config_before) if config_before is not None else ""
+    error = parsed if isinstance(parsed, TeamError) else None
+    config = last if isinstance(parsed, TeamError) else parsed
+    config_before = _parse_or_none(before, understand) if before is not None and before != text else None
+    lost = loss_words(text, parsed, before or b"", config_before) if config_before is not None else ""
     if error is not None:
         problems: tuple[Problem, ...] = (
             Problem(SETTINGS_UNREADABLE, "error", names.unread, error.message, error.hint),
@@ -206,23 +206,23 @@ def judge_settings(
     if not (lost or is_misread or config.is_yaml):
         # What somebody is still typing: the last settings that parse stay in force, and no write records these.
         if config_before is None or not config_before.is_yaml:
-            return InForce(config, problems, text)
-        return InForce(config_before, problems, text, before)
+            return SettingsInForce(config, problems, text)
+        return SettingsInForce(config_before, problems, text, before)
     if config_before is None or not (lost or is_misread):  # nothing was lost, or nothing is known to go back to
-        return InForce(config, problems, text, None if error is not None else text, error)
+        return SettingsInForce(config, problems, text, None if error is not None else text, error)
     # What is there does not count: the settings of before stay in force, and a finding says why.
     if lost:
         sentence = f"{names.lost} {lost}, though it held the settings of the team"
-        findings: tuple[Problem, ...] = (Problem(SETTINGS_LOST, "error", names.lost, sentence, HINT),)
+        findings: tuple[Problem, ...] = (Problem(SETTINGS_LOST, "error", names.lost, sentence, LOST_SETTINGS_HINT),)
     else:
-        findings = (replace(problems[0], hint=f"{problems[0].hint} {HINT}".strip()), *problems[1:])
+        findings = (replace(problems[0], hint=f"{problems[0].hint} {LOST_SETTINGS_HINT}".strip()), *problems[1:])
     # guard: only-what-parses-is-put-back
     put_back = before if config_before.is_yaml else None
     kept = replace(config_before, lost=findings[0].sentence, unconfirmed=text_digest(text or b""))
-    return InForce(kept, findings, text, put_back)
+    return SettingsInForce(kept, findings, text, put_back)
 
 
-def _understood(text: bytes, understand: Callable[[bytes], TeamConfig]) -> TeamConfig | None:
+def _parse_or_none(text: bytes, understand: Callable[[bytes], TeamConfig]) -> TeamConfig | None:
     try:
         return understand(text)
     except TeamError:
@@ -236,7 +236,7 @@ class StoredSettings(Protocol):
     """The settings as a kind of team stores them, at one moment."""
 
     @property
-    def names(self) -> Names:
+    def names(self) -> SettingsNames:
         """How findings name their place."""
 
     def mark(self, key: Path | None) -> object:
@@ -263,12 +263,12 @@ class SettingsReader:
     """
 
     def __init__(self) -> None:
-        self.known = InForce(TeamConfig())
+        self.known = SettingsInForce(TeamConfig())
         self._guard = threading.Lock()
         self._mark: object = None
         self._seen: bytes | None = None
 
-    def look(self, stored: StoredSettings) -> InForce:
+    def look(self, stored: StoredSettings) -> SettingsInForce:
         """Return the settings now, with what is wrong with them; those in force before while they are lost."""
         with self._guard:
             mark = stored.mark(self.known.config.key_path)
@@ -283,23 +283,23 @@ class SettingsReader:
                 self.known, self._mark = replace(found, number=self.known.number + is_other), mark
             return self.known
 
-    def _read(self, stored: StoredSettings) -> InForce:
+    def _read(self, stored: StoredSettings) -> SettingsInForce:
         text = None
         try:
             text = stored.text()
-            said: TeamConfig | TeamError = TeamConfig() if text is None else stored.understand(text)
+            parsed: TeamConfig | TeamError = TeamConfig() if text is None else stored.understand(text)
         except TeamError as error:
-            said = error
+            parsed = error
         found = judge_settings(
             text,
-            said,
+            parsed,
             before=self._in_force_before(stored, text),
             last=self.known.config,
             understand=partial(stored.understand, on_record=True),
             names=stored.names,
         )
-        self._seen = found.seen(self._seen)
-        return replace(found, there=said if isinstance(said, TeamConfig) else None, line=stored.names.line)
+        self._seen = found.text_for_next_look(self._seen)
+        return replace(found, parsed=parsed if isinstance(parsed, TeamConfig) else None, place=stored.names.line)
 
     def _in_force_before(self, stored: StoredSettings, text: bytes | None) -> bytes | None:
         """Return the text that was in force before, recorded or seen by this process; None when unknown."""

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 DEEPEST = 16
 """Levels of nesting that are read."""
-_NODES = 100_000
+_MOST_VALUES = 100_000
 """Values read at most, shared ones each time they are used: aliases of aliases end here."""
 _TOP_KEY = re.compile(r"^(?=[^\s#\-\]}])", re.MULTILINE)
 """Where a line begins in the first column with something other than a comment, a list entry or a closing bracket."""
@@ -42,7 +42,7 @@ class Outline(Struct, frozen=True):
     repeated: tuple[tuple[str, int], ...] = ()
 
 
-def outline(text: str, *, before: int = 0) -> Outline:
+def read_outline(text: str, *, before: int = 0) -> Outline:
     """Read the text, of which `before` lines stand before it.
 
     Raises:
@@ -51,7 +51,7 @@ def outline(text: str, *, before: int = 0) -> Outline:
     try:
         return _SimpleForm(text, before).read()
     except _NotSimpleError:
-        node = _composed(text, before)
+        node = _compose(text, before)
         composer = _PlainValues(before)
         value = composer.plain(node, node, "", 0) if node is not None else None
         return Outline(value, composer.lines, tuple(composer.repeated))
@@ -63,16 +63,16 @@ def outlines_of_parts(text: str) -> Iterator[Outline | str]:
         part, before = text[start:end], text.count("\n", 0, start)
         first_line = part.partition("\n")[0]
         try:
-            yield outline(part, before=before)
+            yield read_outline(part, before=before)
         except NotYamlError:
             # Lines that belong to nothing may follow a setting of one line.
-            yield _complete(first_line, before) or first_line.partition(":")[0].strip().strip("'\"")
+            yield _read_one_line(first_line, before) or first_line.partition(":")[0].strip().strip("'\"")
 
 
-def _complete(line: str, before: int) -> Outline | None:
+def _read_one_line(line: str, before: int) -> Outline | None:
     """Return a setting with its value in one line; None where it is none."""
     try:
-        found = outline(line, before=before)
+        found = read_outline(line, before=before)
     except NotYamlError:
         return None
     return found if isinstance(found.value, dict) and None not in found.value.values() else None
@@ -81,7 +81,7 @@ def _complete(line: str, before: int) -> Outline | None:
 # YAML of any form, by PyYAML.
 
 
-def _composed(text: str, before: int) -> Any:
+def _compose(text: str, before: int) -> Any:
     import yaml  # 14 ms, which settings of the simple form below do not need
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -112,7 +112,7 @@ class _PlainValues:
         """Return the value of a node, whose line is that of `mark`; None where it is empty, or the last of too many."""
         self.lines[path] = self._before + int(mark.start_mark.line) + 1
         self._nodes += 1
-        if self._nodes > _NODES or depth > DEEPEST:  # an alias may stand inside of what it names
+        if self._nodes > _MOST_VALUES or depth > DEEPEST:  # an alias may stand inside of what it names
             return None
         if node.id == "scalar":
             return None if not node.style and node.value in _EMPTY else str(node.value)
@@ -152,9 +152,9 @@ _PLAIN = r"[A-Za-z0-9_./](?:[ !\"$-9;-~]|:(?=[!-~]))*(?<![ :])"
 """Printable ASCII without a sign first, without `#`, and with `:` only inside of a word."""
 _SCALAR = rf"{_PLAIN}|'[ -&(-~]*'|\"[ !#-\[\]-~]*\""
 _PAIR = re.compile(rf"([A-Za-z_][A-Za-z0-9_-]{{0,99}}):(?: +({_SCALAR}))?")
-_ALONE = re.compile(_SCALAR)
+_SCALAR_ALONE = re.compile(_SCALAR)
 _DASH = "-"
-_INNERMOST = 12
+_LAST_COLUMN = 12
 """Column up to which the simple form is read here: it is never nested deeper than `DEEPEST`."""
 
 
@@ -162,7 +162,7 @@ class _NotSimpleError(Exception):
     """The text has something that the simple form does not know."""
 
 
-class _Row(Struct, frozen=True):
+class _SimpleRow(Struct, frozen=True):
     """A key, a dash (`key` is `_DASH`), or a scalar alone (`key` is empty), with its column."""
 
     column: int
@@ -211,28 +211,28 @@ class _SimpleForm:
         return list(values.values()) if is_list else values
 
 
-def _rows(text: str, before: int) -> Iterator[_Row]:
+def _rows(text: str, before: int) -> Iterator[_SimpleRow]:
     for line, written in enumerate(text.split("\n"), start=before + 1):
         content = written.lstrip(" ")
         column = len(written) - len(content)
-        if not (content.isascii() and content.isprintable()) or column > _INNERMOST:
+        if not (content.isascii() and content.isprintable()) or column > _LAST_COLUMN:
             raise _NotSimpleError
         if not content or content.startswith("#"):
             continue
         while content.startswith("- "):
-            yield _Row(column, line, _DASH)
+            yield _SimpleRow(column, line, _DASH)
             rest = content[2:].lstrip(" ")
             column += len(content) - len(rest)
             content = rest
         if (pair := _PAIR.fullmatch(content)) is not None:
-            yield _Row(column, line, pair[1], pair[2] and _unquoted(pair[2]))
-        elif _ALONE.fullmatch(content):
-            yield _Row(column, line, "", _unquoted(content))
+            yield _SimpleRow(column, line, pair[1], pair[2] and _unquote(pair[2]))
+        elif _SCALAR_ALONE.fullmatch(content):
+            yield _SimpleRow(column, line, "", _unquote(content))
         else:
             raise _NotSimpleError
 
 
-def _unquoted(scalar: str) -> str:
+def _unquote(scalar: str) -> str:
     if scalar in _EMPTY:
         raise _NotSimpleError
     return scalar[1:-1] if scalar[0] in "'\"" else scalar

@@ -13,7 +13,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Priority
 from team_console.store.model.names import ALL, RULE, as_name, did_you_mean
-from team_console.store.settings.outline import NotYamlError, Outline, below, outline, outlines_of_parts
+from team_console.store.settings.outline import NotYamlError, Outline, below, outlines_of_parts, read_outline
 from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.team_config import (
     ASK_FOR,
@@ -147,7 +147,7 @@ _HUMAN = (
 )
 _WAIT = Setting("seconds", ValueForm.SECONDS, "seconds")
 
-TABLE: tuple[Setting, ...] = (
+SETTING_TABLE: tuple[Setting, ...] = (
     Setting("team", ValueForm.NAME, "the team's name, part of request ids", also=("name",), default="team"),
     Setting(
         "lead",
@@ -253,18 +253,18 @@ def every_setting() -> Iterator[tuple[str, Setting]]:
     """Yield each setting with its path (`agents[].role`, `message_types.KIND.priority`), as the reference lists
     them.
     """
-    for setting in TABLE:
+    for setting in SETTING_TABLE:
         yield setting.key, setting
         between = {ValueForm.MEMBERS: "[]", ValueForm.ENTRIES: f".{setting.values}"}.get(setting.form, "")
         for inner in setting.fields if setting.form is not ValueForm.VALUES else ():
             yield f"{setting.key}{between}.{inner.key}", inner
 
 
-_CLIENT_RULE = r"(?a)(?:[A-Z]\w*(?:\(.+\))?|mcp__[\w.*-]+)"
+_RULE_OF_CLAUDE_CODE = r"(?a)(?:[A-Z]\w*(?:\(.+\))?|mcp__[\w.*-]+)"
 """A permission rule of Claude Code, such as `Bash(make deploy:*)`."""
 Values = dict[str, Any]
 MAX_BYTES = 1_048_576
-_TOP = {word: setting for setting in (*HOISTED, *TABLE) for word in setting.keys}
+_SETTINGS_AT_TOP = {word: setting for setting in (*HOISTED, *SETTING_TABLE) for word in setting.keys}
 _COUNT = Annotated[int, Meta(gt=0, lt=10**12)]
 _SECONDS = Annotated[float, Meta(gt=0, lt=10**9)]
 _FLAGS = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
@@ -291,29 +291,29 @@ class SettingsChecker:
     def read(self, text: str) -> None:
         """Read the values in the text of a settings file."""
         try:
-            whole = outline(text)
+            whole = read_outline(text)
         except NotYamlError as error:
             self.is_yaml = False
             hint = "Correct the YAML. Settings that can be told apart count all the same."
             self.note(error.line, f"the settings are not YAML: {error}", hint)
             for part in outlines_of_parts(text):
                 if isinstance(part, str):
-                    self.misread.add(_TOP[part].key if part in _TOP else part)
+                    self.misread.add(_SETTINGS_AT_TOP[part].key if part in _SETTINGS_AT_TOP else part)
                 elif isinstance(part.value, dict):
-                    self._take(part)
+                    self._read_part(part)
             self.misread |= {"lead", "agents"} - self.values.keys()
             return
         if whole.value is not None and not isinstance(whole.value, dict):
             self.note(1, "the settings must be a mapping of keys to values")
         elif whole.value is not None:
-            self._take(whole)
+            self._read_part(whole)
 
-    def _take(self, part: Outline) -> None:
+    def _read_part(self, part: Outline) -> None:
         """Read the settings in a part of the text, or in all of it."""
         self.lines |= part.lines
         for path, line in part.repeated:
             self.note(line, f"{path} is given twice; the first one counts", "Keep one of the two.")
-        for key, value in self._section(part.value, _TOP, "").items():
+        for key, value in self._read_section(part.value, _SETTINGS_AT_TOP, "").items():
             if not self.is_yaml and key in self.values:  # two versions of it, as between the marks of a conflict
                 self.misread.add(key)
             self.values.setdefault(key, value)
@@ -322,135 +322,139 @@ class SettingsChecker:
         """Note a wrong value; its default counts."""
         self.problems.append(ConfigProblem(code, "error", line, text, hint))
 
-    def _wrong(self, path: str, text: str, *more: str) -> None:
+    def _note_wrong(self, path: str, text: str, *more: str) -> None:
         self.note(self.lines.get(path, 0), text, *more)
 
-    def _section(self, given: Mapping[str, Any], known: Mapping[str, Setting], path: str, **values: Any) -> Values:
+    def _read_section(self, given: Mapping[str, Any], known: Mapping[str, Setting], path: str, **values: Any) -> Values:
         """Return the values of a mapping with these settings, beside those that are known already."""
         there = set(values)
         for word, value in given.items():
             setting, place = known.get(word), below(path, word)
             if setting is None:
-                self._unknown(place, word, known)
-                self._look_for_places(value, place)
+                self._note_unknown(place, word, known)
+                self._note_misplaced_queue(value, place)
                 continue
             there.add(setting.key)
             if value is None:
                 continue
             before = len(self.problems)
-            read = self._value(value, setting, place)
+            read = self._read_value(value, setting, place)
             if read is not None:
                 values.setdefault(setting.key, read)
             if not path and any(problem.severity == "error" for problem in self.problems[before:]):
                 self.misread.add(setting.key)
         missing = [setting.key for setting in known.values() if setting.needed and setting.key not in there]
         if missing:
-            self._wrong(path, f"{path} has no {' and no '.join(missing)}", f"Add {', '.join(missing)}.")
+            self._note_wrong(path, f"{path} has no {' and no '.join(missing)}", f"Add {', '.join(missing)}.")
         return values
 
-    def _unknown(self, path: str, word: str, known: Iterable[str]) -> None:
+    def _note_unknown(self, path: str, word: str, known: Iterable[str]) -> None:
         hint = "Correct or remove it; 'team-console help settings' lists them all."
         text = f"unknown setting {path!r}{did_you_mean(word, known)}"
         self.problems.append(ConfigProblem("CONFIG_WARNING", "warning", self.lines[path], text, hint))
 
-    def _look_for_places(self, value: Any, path: str) -> None:
+    def _note_misplaced_queue(self, value: Any, path: str) -> None:
         """Name a place of the queue below a key that is unknown: it is not used, and messages may wait there."""
         word = path.rpartition(".")[2]
         if word in QUEUE_PLACES:
             self.misread.add(word)
             hint = "Put it at the top of the settings, outside of any section; until then the usual place is used."
-            self._wrong(path, f"{path} stands where it is not read", hint)
+            self._note_wrong(path, f"{path} stands where it is not read", hint)
         elif isinstance(value, dict):
             for key, inner in value.items():
-                self._look_for_places(inner, below(path, key))
+                self._note_misplaced_queue(inner, below(path, key))
 
-    def _value(self, given: Any, setting: Setting, path: str) -> Any:
+    def _read_value(self, given: Any, setting: Setting, path: str) -> Any:
         """Return the value of one setting, None when it is wrong."""
         known = {word: field for field in setting.fields for word in field.keys}
         value: Any = None
         match setting.form:
             case ValueForm.MEMBERS if isinstance(given, list):
-                value = self._listed(given, known, path)
+                value = self._read_member_list(given, known, path)
             case ValueForm.MEMBERS if not isinstance(given, dict):
-                self._wrong(path, f"{path} must be a list of members")
+                self._note_wrong(path, f"{path} must be a list of members")
             case ValueForm.SECTION | ValueForm.VALUES | ValueForm.ENTRIES if not isinstance(given, dict):
-                self._wrong(path, f"{path} must be a mapping of keys to values")
+                self._note_wrong(path, f"{path} must be a mapping of keys to values")
             case ValueForm.SECTION:
-                value = self._section(given, known, path)
+                value = self._read_section(given, known, path)
             case ValueForm.VALUES:
-                value = self._values(given, setting, path)
+                value = self._read_values(given, setting, path)
             case ValueForm.ENTRIES | ValueForm.MEMBERS:
-                value = self._entries(given, known, path)
+                value = self._read_entries(given, known, path)
             case ValueForm.COMMAND if isinstance(given, str):
                 try:
                     value = tuple(shlex.split(given)) or None
                 except ValueError as error:
-                    self._wrong(path, f"{path}: {str(error).lower()}", "Write the command and its arguments as a list.")
+                    self._note_wrong(
+                        path, f"{path}: {str(error).lower()}", "Write the command and its arguments as a list."
+                    )
             case ValueForm.TEXTS | ValueForm.RULES | ValueForm.KEYS | ValueForm.COMMAND if not isinstance(given, dict):
                 items = (
                     {path: given} if isinstance(given, str) else {f"{path}[{at}]": one for at, one in enumerate(given)}
                 )
-                read = [self._single(item, setting, place) for place, item in items.items()]
+                read = [self._read_scalar(item, setting, place) for place, item in items.items()]
                 value = tuple(item for item in read if item is not None)
             case _:
-                value = self._single(given, setting, path)
+                value = self._read_scalar(given, setting, path)
         return frozenset() if value is None and setting.closed else value
 
-    def _values(self, given: Mapping[str, Any], setting: Setting, path: str) -> Values:
+    def _read_values(self, given: Mapping[str, Any], setting: Setting, path: str) -> Values:
         """Return the value of each name in a mapping."""
         values: Values = {}
         for word, value in given.items():
             place = below(path, word)
             if setting.choices and word not in setting.choices:
-                self._unknown(place, word, setting.choices)
-            elif value is not None and (read := self._single(value, setting.fields[0], place)) is not None:
+                self._note_unknown(place, word, setting.choices)
+            elif value is not None and (read := self._read_scalar(value, setting.fields[0], place)) is not None:
                 values[word] = read
         return values
 
-    def _entries(self, given: Mapping[str, Any], known: Mapping[str, Setting], path: str) -> Values:
+    def _read_entries(self, given: Mapping[str, Any], known: Mapping[str, Setting], path: str) -> Values:
         """Return the section of each name in a mapping; of a member the name is a part of it."""
         entries: Values = {}
         for word, value in given.items():
             place = below(path, word)
-            name = self._single(word, known.get("name", _ENTRY_NAME), place)
+            name = self._read_scalar(word, known.get("name", _ENTRY_NAME), place)
             if not isinstance(value, dict | None):
-                self._wrong(place, f"{place} must be a mapping of keys to values")
+                self._note_wrong(place, f"{place} must be a mapping of keys to values")
             elif name is not None:
                 own_name = {"name": name} if "name" in known else {}
-                fields = self._section(value or {}, known, place, **own_name)
+                fields = self._read_section(value or {}, known, place, **own_name)
                 if all(setting.key in fields for setting in known.values() if setting.needed):
                     entries.setdefault(name, fields)
         return entries
 
-    def _listed(self, given: Iterable[Any], known: Mapping[str, Setting], path: str) -> Values:
+    def _read_member_list(self, given: Iterable[Any], known: Mapping[str, Setting], path: str) -> Values:
         """Return the members in a list, by name: each a name or a section."""
         members: Values = {}
         for number, item in enumerate(given):
             place = f"{path}[{number}]"
             if isinstance(item, dict):
-                fields = self._section(item, known, place)
+                fields = self._read_section(item, known, place)
             else:
-                fields = {"name": self._single(item, known["name"], place)}
+                fields = {"name": self._read_scalar(item, known["name"], place)}
             name = fields.get("name")
             if name in members:
-                self._wrong(place, f"{path}: {name!r} is listed twice; the first one counts", "Keep one of the two.")
+                self._note_wrong(
+                    place, f"{path}: {name!r} is listed twice; the first one counts", "Keep one of the two."
+                )
             elif name is not None:
                 members[name] = fields
         return members
 
-    def _single(self, given: Any, setting: Setting, path: str) -> Any:
+    def _read_scalar(self, given: Any, setting: Setting, path: str) -> Any:
         """Return the value of a single text for a setting; None when it is wrong."""
         try:
-            return _meaning(setting, given if isinstance(given, str) else "")
+            return _parse_scalar(setting, given if isinstance(given, str) else "")
         except ValueError as error:
-            self._wrong(path, f"{path}{error.args[0]}", *error.args[1:])
+            self._note_wrong(path, f"{path}{error.args[0]}", *error.args[1:])
             return None
 
 
 _ENTRY_NAME = Setting("", ValueForm.TEXT, "")
 
 
-def _meaning(setting: Setting, text: str) -> Any:
+def _parse_scalar(setting: Setting, text: str) -> Any:
     """Return the value that a text means for a setting.
 
     Raises:
@@ -494,7 +498,7 @@ def rule_trouble(text: str) -> str:
     """Say why `text` names no action that can be asked for; empty when it names one."""
     if text.startswith("Write("):
         return f"{text!r} matches nothing in Claude Code: write Edit{text.removeprefix('Write')}"
-    if text in ASK_WORDS or re.fullmatch(_CLIENT_RULE, text):
+    if text in ASK_WORDS or re.fullmatch(_RULE_OF_CLAUDE_CODE, text):
         return ""
     ask = did_you_mean(text, ASK_WORDS)
     return f"{text!r} is neither one of {', '.join(ASK_WORDS)} nor a rule such as 'Bash(make deploy:*)'{ask}"

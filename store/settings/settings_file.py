@@ -30,11 +30,11 @@ from team_console.store.settings.team_config import (
 )
 
 _KEY_BYTES = 65_536
-_VARIABLE = re.compile(r"\$[\w({]|%\w+%|(?:^|/)~(?:/|$)|^~")
+_SHELL_PART = re.compile(r"\$[\w({]|%\w+%|(?:^|/)~(?:/|$)|^~")
 """`$HOME`, `$(pwd)`, `%USERPROFILE%`, `~/q`, `~me/q`."""
-_SHELL = "has a part that only a shell replaces"
+_SHELL_WORDS = "has a part that only a shell replaces"
 _SHORTEST_KEY = 16
-_SHOWN = 60
+_MOST_SHOWN = 60
 
 
 def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
@@ -61,17 +61,17 @@ def open_quietly(path: str | Path, flags: int) -> int:
         return os.open(path, flags)
 
 
-def _distrust(path: Path) -> ConfigProblem | None:
+def _find_distrust(path: Path) -> ConfigProblem | None:
     """Return why no command in these settings may be run: somebody else can write them. None: they may be run."""
     # Through these folders the settings are reached, within their project.
-    folders = path.parents[: len(PROJECT_FOLDER.parts) + 1] if _is_project(path) else [path.parent]
+    folders = path.parents[: len(PROJECT_FOLDER.parts) + 1] if _is_in_project_folder(path) else [path.parent]
     for place in (path, *folders):
         owned = os.stat(place)
-        if _others_write(owned):
+        if _can_others_write(owned):
             text = f"{place} can be written by other users, so no command in the settings is run"
             return ConfigProblem("CONFIG_UNTRUSTED", "error", 0, text, f"chmod go-w {place}")
         if owned.st_uid not in (0, os.geteuid()):
-            text = f"{place} belongs to {_user(owned.st_uid)}, so no command in the settings is run by you"
+            text = f"{place} belongs to {_user_words(owned.st_uid)}, so no command in the settings is run by you"
             hint = "Let the user who runs the router own the settings and their folder."
             return ConfigProblem("CONFIG_UNTRUSTED", "warning", 0, text, hint)
     return None
@@ -97,24 +97,24 @@ def read_key(path: Path) -> bytes:
     try:
         data, status = read_plain(path, _KEY_BYTES)
     except OSError as error:
-        raise _refused(f"{path}: {error.strerror}", "Make the key a plain file you can read.") from error
-    if status.st_uid not in (0, os.geteuid()) and not _shares(path.parent, status):
-        raise _refused(f"{path} belongs to {_user(status.st_uid)}", "A key must be your own, or root's.")
+        raise _key_refusal(f"{path}: {error.strerror}", "Make the key a plain file you can read.") from error
+    if status.st_uid not in (0, os.geteuid()) and not _is_shared_with_team(path.parent, status):
+        raise _key_refusal(f"{path} belongs to {_user_words(status.st_uid)}", "A key must be your own, or root's.")
     # guard: private-key-files
-    if status.st_mode & 0o007 or (status.st_mode & 0o070 and not _shares(path.parent, status)):
-        raise _refused(f"{path} can be read or written by other users", f"chmod 600 {path}, and make a new key.")
+    if status.st_mode & 0o007 or (status.st_mode & 0o070 and not _is_shared_with_team(path.parent, status)):
+        raise _key_refusal(f"{path} can be read or written by other users", f"chmod 600 {path}, and make a new key.")
     key = data.strip()
     if not _SHORTEST_KEY <= len(key) <= _KEY_BYTES:
         text = f"{path}: a key has {_SHORTEST_KEY} to {_KEY_BYTES} bytes"
-        raise _refused(text, "Make one of 32 random bytes.")
+        raise _key_refusal(text, "Make one of 32 random bytes.")
     return key
 
 
-def _refused(text: str, hint: str) -> TeamError:
+def _key_refusal(text: str, hint: str) -> TeamError:
     return TeamError(Code.NOT_PERMITTED, text, hint)
 
 
-def _others_write(status: os.stat_result) -> bool:
+def _can_others_write(status: os.stat_result) -> bool:
     """A folder with the sticky bit keeps what is in it from others; a group of its owner alone is no other."""
     if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
         return False
@@ -130,13 +130,13 @@ def _is_own_group(status: os.stat_result) -> bool:
     return owner.pw_gid == status.st_gid and set(group.gr_mem) <= {owner.pw_name}
 
 
-def _shares(folder: Path, status: os.stat_result) -> bool:
+def _is_shared_with_team(folder: Path, status: os.stat_result) -> bool:
     """Return whether the file is for the group that may write its folder, and not for everybody."""
     shared = os.stat(folder)
     return bool(shared.st_mode & 0o020) and shared.st_gid == status.st_gid and not shared.st_mode & 0o002
 
 
-def _user(uid: int) -> str:
+def _user_words(uid: int) -> str:
     try:
         return f"{pwd.getpwuid(uid).pw_name} ({uid})"
     except KeyError:
@@ -147,12 +147,12 @@ PROJECT_FOLDER = Path("_bmad/core/messenger")
 """Where a project root keeps its settings (seed 000, requirement 1)."""
 PROJECT_QUEUES = Path("_bmad-output/messenger")
 """Where it keeps its queue (seed 000, requirement 2)."""
-_PLAIN = (
+_COPIED_AS_THEY_ARE = (
     *("language", "wait_for_human", "ask_for", "spawn", "description", "version", "team_id", "signed_since"),
     *(setting.key for setting in HOISTED),
 )
-_SUFFIXES = (".yaml", ".yml")
-_NEST = "Name another folder: what one team wrote there would count as the other's. The default is used."
+_QUEUE_SUFFIXES = (".yaml", ".yml")
+_OTHER_TEAM_HINT = "Name another folder: what one team wrote there would count as the other's. The default is used."
 
 
 def settings_bytes(path: Path) -> bytes | None:
@@ -170,10 +170,10 @@ def settings_bytes(path: Path) -> bytes | None:
         raise TeamError(Code.STORE_UNREADABLE, f"{path}: {error.strerror}", hint) from error
 
 
-def with_trust(config: TeamConfig, path: Path) -> TeamConfig:
+def with_command_trust(config: TeamConfig, path: Path) -> TeamConfig:
     """Settings out of the file or database `path`, whose commands are run only when nobody else can write it."""
     try:
-        trouble = _distrust(path)
+        trouble = _find_distrust(path)
     except OSError as error:
         text = f"{path} cannot be looked at ({error.strerror}), so no command in the settings is run"
         trouble = ConfigProblem("CONFIG_UNTRUSTED", "warning", 0, text, "Put it back.")
@@ -183,7 +183,7 @@ def with_trust(config: TeamConfig, path: Path) -> TeamConfig:
     return replace(config, distrust=trouble.message, problems=(*config.problems, trouble))
 
 
-def stamp(path: Path) -> tuple[int, ...] | None:
+def settings_version(path: Path) -> tuple[int, ...] | None:
     """Return the version of the file and who may write it; None without a file."""
     try:
         status = os.stat(path)
@@ -192,7 +192,7 @@ def stamp(path: Path) -> tuple[int, ...] | None:
     return status.st_ino, status.st_size, status.st_mtime_ns, *owners_of(path)
 
 
-def places(path: Path) -> tuple[Path | None, Path | None]:
+def configured_places(path: Path) -> tuple[Path | None, Path | None]:
     """Return the queue and the folder of archives that the settings in `path` name, None where they name none."""
     try:
         config = parse_settings(read_plain(path, MAX_BYTES)[0], path)
@@ -226,7 +226,7 @@ def parse_settings(data: bytes, path: Path) -> TeamConfig:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise TeamError(Code.STORE_UNREADABLE, f"{path} line {line}: not UTF-8", "Save it as UTF-8.") from error
-    return _Builder(path).build(text)
+    return _ConfigBuilder(path).build(text)
 
 
 def settings_in(data: bytes) -> TeamConfig:
@@ -238,11 +238,11 @@ def settings_in(data: bytes) -> TeamConfig:
     return parse_settings(data, Path("/nonexistent") / CONFIG_NAME)
 
 
-def _is_project(path: Path) -> bool:
+def _is_in_project_folder(path: Path) -> bool:
     return path.parent.parts[-len(PROJECT_FOLDER.parts) :] == PROJECT_FOLDER.parts
 
 
-class _Builder(SettingsChecker):
+class _ConfigBuilder(SettingsChecker):
     """Makes the settings of the text of one file."""
 
     def __init__(self, path: Path) -> None:
@@ -254,7 +254,7 @@ class _Builder(SettingsChecker):
         self.read(text)
         values = self.values
         named = {**values.get("retention", {}), **values.get("limits", {}), **values}
-        agents = {name: _agent(fields) for name, fields in values.get("agents", {}).items()}
+        agents = {name: _agent_of(fields) for name, fields in values.get("agents", {}).items()}
         lead = values.get("lead") or next((one.name for one in agents.values() if one.role == "master"), USER)
         if agents and lead not in agents:
             agents = {lead: Agent(lead, role="master"), **agents}
@@ -263,10 +263,10 @@ class _Builder(SettingsChecker):
         has_keys = "humans" in self.misread or any("keys" in fields for fields in humans.values())
         kinds = values.get("message_types", {})
         priorities, ranks = self._priorities()
-        queue, archives = self._places()
-        key_path, key, key_trouble = self._key()
+        queue, archives = self._find_places()
+        key_path, key, key_trouble = self._load_key()
         return TeamConfig(
-            **{key: named[key] for key in _PLAIN if key in named},
+            **{key: named[key] for key in _COPIED_AS_THEY_ARE if key in named},
             name=values.get("team", "team"),
             lead=lead,
             agents=agents,
@@ -286,7 +286,7 @@ class _Builder(SettingsChecker):
             misread=frozenset(self.misread),
             is_yaml=self.is_yaml,
             problems=tuple(self.problems),
-            said=values,
+            values=values,
         )
 
     def _priorities(self) -> tuple[dict[str, str], dict[str, int]]:
@@ -306,24 +306,24 @@ class _Builder(SettingsChecker):
                 self.note(self.lines[path], f"{path}: {value!r} is not {wanted}{ask}")
         return priorities, ranks
 
-    def _places(self) -> tuple[Path | None, Path | None]:
-        is_project = _is_project(self._path)
+    def _find_places(self) -> tuple[Path | None, Path | None]:
+        is_project = _is_in_project_folder(self._path)
         root = self._path.parents[len(PROJECT_FOLDER.parts)] if is_project else self._path.parent
         usual = root / PROJECT_QUEUES if is_project else root
-        folder = self._place("queue_dir", root, usual, None)
+        folder = self._resolve_place("queue_dir", root, usual, None)
         named = None if folder is None else folder / QUEUE_NAME
-        queue = self._place("queue_file", root, folder or usual, named)
-        if queue is not None and (queue.suffix not in _SUFFIXES or queue == self._path):
+        queue = self._resolve_place("queue_file", root, folder or usual, named)
+        if queue is not None and (queue.suffix not in _QUEUE_SUFFIXES or queue == self._path):
             self._refuse_place("queue_file", f"{queue.name} is no name of a queue", "Name a .yaml file of its own.")
             queue = None
-        if queue is not None and (mark := self._keeps_trail(root, queue)):
+        if queue is not None and (mark := self._team_with_trail_in(root, queue)):
             key = "queue_file" if "queue_file" in self.values else "queue_dir"
-            self._refuse_place(key, f"{queue.parent} is the folder of another team ({mark})", _NEST)
+            self._refuse_place(key, f"{queue.parent} is the folder of another team ({mark})", _OTHER_TEAM_HINT)
             queue = None
         beside = None if queue is None else queue.parent / "archive"
-        archives = self._place("archive_dir", root, folder or usual, beside)
-        if archives is not None and (mark := self._keeps_archives(root, archives, queue or usual / QUEUE_NAME)):
-            self._refuse_place("archive_dir", f"{archives} has the archives of another team ({mark})", _NEST)
+        archives = self._resolve_place("archive_dir", root, folder or usual, beside)
+        if archives is not None and (mark := self._team_with_archives_in(root, archives, queue or usual / QUEUE_NAME)):
+            self._refuse_place("archive_dir", f"{archives} has the archives of another team ({mark})", _OTHER_TEAM_HINT)
             archives = beside
         other = self._path.with_name(QUEUE_NAME)
         if queue is not None and not is_project and queue != other and other.exists():
@@ -332,7 +332,7 @@ class _Builder(SettingsChecker):
             return None, None
         return queue, archives
 
-    def _place(self, key: str, root: Path, folder: Path, default: Path | None) -> Path | None:
+    def _resolve_place(self, key: str, root: Path, folder: Path, default: Path | None) -> Path | None:
         """Return the path a setting names; None, with a finding, where it leads out of the project."""
         text = self.values.get(key)
         if text is None:
@@ -343,12 +343,12 @@ class _Builder(SettingsChecker):
             return default
         if _needs_shell(text):
             hint = "Write the path out; {project-root} stands for the folder of the project."
-            self._refuse_place(key, f"{text!r} {_SHELL}", hint)
+            self._refuse_place(key, f"{text!r} {_SHELL_WORDS}", hint)
             return default
         place = Path(os.path.normpath(root / filled))
         # guard: place-with-a-name-too-long
         if _is_too_long(place):
-            self._refuse_place(key, f"{text[:_SHOWN]!r}... is too long for a name of a file", "Shorten it.")
+            self._refuse_place(key, f"{text[:_MOST_SHOWN]!r}... is too long for a name of a file", "Shorten it.")
             return default
         inside = Path(os.path.realpath(place)).is_relative_to(os.path.realpath(root))
         # guard: places-inside-project
@@ -357,7 +357,7 @@ class _Builder(SettingsChecker):
             return default
         return place
 
-    def _keeps_trail(self, root: Path, queue: Path) -> Path | None:
+    def _team_with_trail_in(self, root: Path, queue: Path) -> Path | None:
         """Return what tells of another team whose queue is in the folder of this one; None without one."""
         for mark, theirs, _ in self._teams_below(root, queue.parent):
             # guard: trail-of-one-team
@@ -365,7 +365,7 @@ class _Builder(SettingsChecker):
                 return mark
         return None
 
-    def _keeps_archives(self, root: Path, archives: Path, queue: Path) -> Path | None:
+    def _team_with_archives_in(self, root: Path, archives: Path, queue: Path) -> Path | None:
         """Return what tells of a team with another queue whose archives these are; None without one."""
         for mark, theirs, kept in self._teams_below(root, archives):
             # guard: archives-of-one-team
@@ -385,9 +385,9 @@ class _Builder(SettingsChecker):
             project = folder / PROJECT_QUEUES
             for mark, home in ((folder / CONFIG_NAME, folder), (folder / PROJECT_FOLDER / CONFIG_NAME, project)):
                 # Beside the queue of a project nobody reads settings.
-                is_read = not (_is_project(self._path) and folder == top / PROJECT_QUEUES)
+                is_read = not (_is_in_project_folder(self._path) and folder == top / PROJECT_QUEUES)
                 if is_read and os.path.isfile(mark) and not _is_same(mark, self._path):
-                    queue, archives = places(mark)
+                    queue, archives = configured_places(mark)
                     queue = queue or home / QUEUE_NAME
                     yield mark, queue, archives or queue.parent / "archive"
             if os.path.isfile(folder / QUEUE_NAME):
@@ -397,7 +397,7 @@ class _Builder(SettingsChecker):
         self.misread.add(key)
         self.note(self.lines.get(key, 0), f"{key}: {text}", hint)
 
-    def _key(self) -> tuple[Path | None, bytes, str]:
+    def _load_key(self) -> tuple[Path | None, bytes, str]:
         """Return the key's file, the key, and why it cannot be used."""
         name = self.values.get("key_file")
         if name is None:
@@ -409,7 +409,7 @@ class _Builder(SettingsChecker):
             return None, b"", "no file has a NUL in its name"
         try:
             if _needs_shell(name):
-                raise _refused(f"{name!r} {_SHELL}", "Write the path out.")
+                raise _key_refusal(f"{name!r} {_SHELL_WORDS}", "Write the path out.")
             return path, read_key(path), ""
         except TeamError as error:
             text, hint = error.message, error.hint
@@ -436,10 +436,10 @@ def _is_too_long(place: Path) -> bool:
 # guard: shell-words-in-places-refused
 def _needs_shell(path: str) -> bool:
     """Return whether a path would be a folder named `~` or `$HOME` if it were taken as it is."""
-    return _VARIABLE.search(path) is not None
+    return _SHELL_PART.search(path) is not None
 
 
-def _agent(fields: Values) -> Agent:
+def _agent_of(fields: Values) -> Agent:
     spelt: Values = {
         key: frozenset(map(canonical, fields[key])) for key in ("may_message", "may_send") if key in fields
     }

@@ -136,7 +136,7 @@ class TeamConfig(Struct, frozen=True):
         distrust: Why no command in the settings may be run, empty when they may.
         misread: Settings that are there, or may be, and could not be understood, by key (`lead`, `agents`, ...).
         is_yaml: Whether the text of the settings is YAML as a whole; else here is what could be told apart in it.
-        said: What the settings say, checked, by key; empty where nobody wrote any.
+        values: What the settings say, checked, by key; empty where nobody wrote any.
         problems: What is wrong in the settings; it never keeps the team from being read or written.
         lost: What happened to the settings, when these are those in force before and not what is there now; while it is
             not empty nothing that needs authority may be written.
@@ -176,7 +176,7 @@ class TeamConfig(Struct, frozen=True):
     distrust: str = ""
     misread: frozenset[str] = frozenset()
     is_yaml: bool = True
-    said: Mapping[str, Any] = {}
+    values: Mapping[str, Any] = {}
     problems: tuple[ConfigProblem, ...] = ()
     lost: str = ""
     unconfirmed: str = ""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import PRIORITIES, STATUSES, Message, Priority, Status
-from team_console.store.model.names import RULE, guess
+from team_console.store.model.names import RULE, hint_with_nearest
 from team_console.store.model.recorded import RecordedFacts, changed_problem
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
@@ -76,7 +76,7 @@ def _unknown_kinds(facts: Facts) -> Iterator[Problem]:
             continue
         are = "is" if number == 1 else "are"
         text = f"{counted(number, 'message')} {are} of a kind that is not known here; kept and shown as written"
-        hint = guess(name, KINDS, "Check the spelling if it was meant otherwise.")
+        hint = hint_with_nearest(name, KINDS, "Check the spelling if it was meant otherwise.")
         yield Problem("UNKNOWN_KIND", "notice", f"type {name}", text, hint)
 
 
@@ -356,7 +356,7 @@ def _name_findings(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Proble
             text = f"{name} is written to as if it were everybody, and nobody of that name was ever heard"
             yield Problem("STRANGER", "warning", name, text, "'to: all', in small letters, reaches everybody.")
         elif row.stranger and not _has_left(facts, row):
-            hint = guess(name, names, "Add it to the settings if it belongs here.")
+            hint = hint_with_nearest(name, names, "Add it to the settings if it belongs here.")
             where = "on no roster" if facts.complete else f"on no roster {_NOT_AMONG_THOSE}"
             text = f"{name} writes or is written to and is {where}"
             yield Problem("STRANGER", "warning", name, text, hint)

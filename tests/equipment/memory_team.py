@@ -33,7 +33,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.relations import fact_of
 from team_console.store.settings.editing import settings_as_yaml
-from team_console.store.settings.in_force import InForce
+from team_console.store.settings.in_force import SettingsInForce
 from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
@@ -124,9 +124,9 @@ class MemoryTeam(Team):
         self._holder: LockHolder | None = None
         self._changed = threading.Event()
 
-    def settings_in_force(self) -> InForce:
+    def settings_in_force(self) -> SettingsInForce:
         text = settings_as_yaml(self._config).encode()
-        return InForce(self._config, text=text, in_force=text)
+        return SettingsInForce(self._config, text=text, text_in_force=text)
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
         state, now = self._state, self.clock()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, remove_member
-from team_console.store.settings.parsing import TABLE, ValueForm, every_setting
+from team_console.store.settings.parsing import SETTING_TABLE, ValueForm, every_setting
 from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import KINDS_WITH_PATIENCE, Agent, TeamConfig
 
@@ -41,7 +41,7 @@ def test_a_wrong_value_is_told_with_its_line_and_the_rest_counts(line: str) -> N
 
 @cases
 def test_no_value_of_any_setting_keeps_the_team_from_being_read(value: str) -> None:
-    for key in (key for setting in TABLE for key in setting.keys):
+    for key in (key for setting in SETTING_TABLE for key in setting.keys):
         read(f"{key}: {value}\nlanguage: zh\n")
 
 

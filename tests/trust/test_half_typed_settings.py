@@ -8,20 +8,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.store.settings.in_force import InForce, Names, judge_settings
+from team_console.store.settings.in_force import SettingsInForce, SettingsNames, judge_settings
 from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import TeamConfig
 
 BROKEN = ("\n: : {\n", '\nlanguage: "half', "\noverdue_seconds: {shutdown: 7")
 
 
-def _judged(text: str | None, before: str) -> InForce:
+def _judged(text: str | None, before: str) -> SettingsInForce:
     def understand(raw: bytes) -> TeamConfig:
         return parse_settings(raw, Path("settings"))
 
     data = None if text is None else text.encode()
     said = TeamConfig() if data is None else understand(data)
-    names = Names("s", "s", "s")
+    names = SettingsNames("s", "s", "s")
     return judge_settings(data, said, before=before.encode(), last=TeamConfig(), understand=understand, names=names)
 
 
@@ -32,4 +32,4 @@ def test_what_an_older_version_put_on_record_is_not_put_back(broken: str) -> Non
     assert (mended.config.lost, mended.to_record) == ("", good.encode())
     gone = _judged(None, good + broken)
     assert "is gone" in gone.config.lost
-    assert gone.in_force is None
+    assert gone.text_in_force is None

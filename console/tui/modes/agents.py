@@ -16,7 +16,7 @@ from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.reader import LocalFacts
 from team_console.console.tui.screen_state import ScreenState, is_sure
 from team_console.console.tui.words import asked_title, empty_words, first_step, first_step_lines
-from team_console.store.model.clock import is_within
+from team_console.store.model.clock import is_real_time
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
@@ -654,7 +654,7 @@ def _request_line(request: RequestRow, name: str, view: View) -> Line:
         other = f" → {other}"
     else:
         other = f" of {other}"
-    waits = f" · waits {span(request.waiting_seconds(view.now))}" if is_within(request.waits_since) else ""
+    waits = f" · waits {span(request.waiting_seconds(view.now))}" if is_real_time(request.waits_since) else ""
     return ((f"{kind_word(request.kind)} ", "open"), (safe_line(request.title, 300), ""), (other + waits, "muted"))
 
 

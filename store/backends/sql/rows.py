@@ -28,8 +28,8 @@ from team_console.store.model.message import (
     Priority,
     Status,
     from_record,
-    stated,
     without,
+    without_none,
 )
 from team_console.store.model.recorded import changed_problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
@@ -346,7 +346,7 @@ def _record_of_columns(row: Row, payload: Any, *, foreign: bool) -> FieldDict:
         "max_retries": None if row.max_retries == MAX_RETRIES else row.max_retries,
         "error_message": row.error_message or None,  # a column that takes no NULL holds an empty text for none
     }
-    record.update(stated(further))
+    record.update(without_none(further))
     if isinstance(payload, dict):
         record["payload"] = payload if foreign else {key: item for key, item in payload.items() if key != NOTE_KEY}
     elif payload is not None:

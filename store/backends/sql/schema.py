@@ -16,7 +16,7 @@ from team_console.store.contract.team import ROWS_HIDDEN
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Fields
-from team_console.store.model.names import spellings, word_for
+from team_console.store.model.names import file_word, spellings
 
 MESSAGES = "agent_message"
 CREATE_MESSAGES = """
@@ -554,7 +554,7 @@ def find_inbox(connection: Connection, agent: str) -> str | None:
     Returns:
         Its name as part of a statement.
     """
-    for word in dict.fromkeys((word_for(agent, ()), *spellings(agent))):
+    for word in dict.fromkeys((file_word(agent, ()), *spellings(agent))):
         name = f"{word}_inbox"
         columns = {column.name for column in connection.columns(name)} if name.lower() not in OUR_TABLES else set()
         if {"message_id", "payload"} <= columns:

@@ -14,8 +14,14 @@ from team_console.store.backends.sql.history import telling_lines
 from team_console.store.backends.sql.rows import json_object_in
 from team_console.store.backends.sql.schema import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.settings.in_force import Names, recorded_text, text_digest
-from team_console.store.settings.settings_file import owners_of, parse_settings, settings_bytes, stamp, with_trust
+from team_console.store.settings.in_force import SettingsNames, recorded_text, text_digest
+from team_console.store.settings.settings_file import (
+    owners_of,
+    parse_settings,
+    settings_bytes,
+    settings_version,
+    with_command_trust,
+)
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
 SETTINGS_KEY = "settings"
@@ -34,7 +40,7 @@ def file_beside(root: Path | None) -> Path | None:
 def mark_beside(root: Path | None, key: Path | None) -> tuple[object, ...]:
     """Return the version of the settings file, the key's version and the database's owner."""
     file = file_beside(root)
-    return file and stamp(file), key and stamp(key), root and owners_of(root)
+    return file and settings_version(file), key and settings_version(key), root and owners_of(root)
 
 
 class SettingsRows:
@@ -59,11 +65,11 @@ class SettingsRows:
             self.place = FILE if self.file.exists() else self.was_in or TABLE
 
     @property
-    def names(self) -> Names:
+    def names(self) -> SettingsNames:
         """See `StoredSettings.names`."""
         if self.place == FILE:
-            return Names(str(self.file), str(self.file), self._location)
-        return Names("settings", f"{self._location}: the settings", self._location)
+            return SettingsNames(str(self.file), str(self.file), self._location)
+        return SettingsNames("settings", f"{self._location}: the settings", self._location)
 
     def mark(self, key: Path | None) -> object:
         """See `StoredSettings.mark`."""
@@ -79,7 +85,7 @@ class SettingsRows:
         """See `StoredSettings.understand`. Commands are not run when others can write the file, or the database."""
         config = parse_settings(text, self.file or Path(CONFIG_NAME))
         trusted = self._root if on_record or self.place == TABLE else self.file
-        return config if trusted is None else with_trust(config, trusted)
+        return config if trusted is None else with_command_trust(config, trusted)
 
     def digest_on_record(self) -> str:
         """See `StoredSettings.digest_on_record`."""

@@ -55,7 +55,7 @@ from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.settings.in_force import InForce, SettingsReader
+from team_console.store.settings.in_force import SettingsInForce, SettingsReader
 
 _ASK_FOR_HOLDER_SECONDS = 2.0
 """How seldom it is asked who holds the lock: the kernel's list costs every process of the machine milliseconds."""
@@ -263,12 +263,12 @@ class SqlTeam(Team):
         """See `Team.obstacle`: rights on a file are known beforehand, those on a server when they are refused."""
         return f"no write permission on {self.location}" if self.may_not_write and not self.read_only else ""
 
-    def settings_in_force(self) -> InForce:
+    def settings_in_force(self) -> SettingsInForce:
         """See `Team.settings_in_force`."""
         with self._reading() as (connection, shape):
             return self._look_at_settings(connection, shape)
 
-    def _look_at_settings(self, connection: Connection, shape: Shape) -> InForce:
+    def _look_at_settings(self, connection: Connection, shape: Shape) -> SettingsInForce:
         return self._settings.look(self._stored_settings(connection, shape))
 
     def _stored_settings(self, connection: Connection, shape: Shape) -> SettingsRows:

@@ -67,7 +67,7 @@ from team_console.store.model.message import ENVELOPE_KEYS, STATE_KEYS, FieldDic
 from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import RecordedFacts, is_same
 from team_console.store.protocol.parsing import carries
-from team_console.store.settings.in_force import InForce, on_record, text_digest
+from team_console.store.settings.in_force import SettingsInForce, settings_record, text_digest
 
 
 def addressed_rows(shape: Shape, condition: str) -> str:
@@ -107,7 +107,7 @@ class SqlTransaction(Transaction):
         settings: SettingsRows,
         *,
         now: datetime,
-        in_force: InForce,
+        in_force: SettingsInForce,
         recorded: Callable[[], RecordedFacts],
     ) -> None:
         super().__init__(now=now, in_force=in_force, recorded=recorded)
@@ -318,7 +318,7 @@ class SqlTransaction(Transaction):
             in_force = None
         if in_force is not None:
             action, facts = changes.records[0]
-            changes.records[0] = (action, {**facts, "settings": on_record(in_force)})
+            changes.records[0] = (action, {**facts, "settings": settings_record(in_force)})
         known = read_numbers(self.connection)
         if known is None:
             text = f"{STATE} holds no numbers; nothing was changed"

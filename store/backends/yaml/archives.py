@@ -21,7 +21,7 @@ from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, is_plain
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, is_copy
-from team_console.store.model.names import word_for
+from team_console.store.model.names import file_word
 from team_console.store.protocol.parsing import carries
 
 HEADER = b"messages:\n"
@@ -249,12 +249,12 @@ class Archives:
         return [path for owner, path in self._files() if agent in (None, owner)]
 
     def words(self) -> set[str]:
-        """Return the words for agents in the names of the files (`names.word_for`)."""
+        """Return the words for agents in the names of the files (`names.file_word`)."""
         return {word for _, path in self._files() if (word := archive_word(path.name)) is not None}
 
     def current(self, agent: str) -> Path:
         """Return the file that `agent` is archived in, whether or not it is there."""
-        return self._layout.archive(word_for(agent, self.words()))
+        return self._layout.archive(file_word(agent, self.words()))
 
     # guard: archives-searched-once
     def expect(self, ids: Iterable[str]) -> None:

@@ -42,9 +42,9 @@ from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.names import word_for
+from team_console.store.model.names import file_word
 from team_console.store.model.recorded import TRAIL_LOST, RecordedFacts
-from team_console.store.settings.in_force import InForce, on_record, text_digest
+from team_console.store.settings.in_force import SettingsInForce, settings_record, text_digest
 from team_console.store.settings.settings_file import read_settings
 
 KEPT = ".old"
@@ -87,7 +87,7 @@ class LockedTeam(Struct):
     clock: Clock
     trail: AuditTrail
     archives: Archives
-    settings: InForce
+    settings: SettingsInForce
     recorded: Callable[[], RecordedFacts | None]
     queue: QueueFile
     agreed_queue: QueueFile
@@ -227,7 +227,9 @@ def _complete_line(team: LockedTeam, line: Line, settings: bytes | None, **for_r
     said = {**line.facts, **lost}
     known = team.tip.settings
     if settings is not None and known.get("sha256") != text_digest(settings):
-        known = on_record(settings)  # the text once, whenever it changed; after that each line says where it stands
+        known = settings_record(
+            settings
+        )  # the text once, whenever it changed; after that each line says where it stands
     return replace(line, seq=team.tip.seq + 1, at=to_text(team.clock()), facts=said, settings=known, **for_recovery)
 
 
@@ -393,7 +395,7 @@ def plan_appends(team: LockedTeam, line: Line, text: QueueText) -> list[Append]:
         if entry is None:
             continue
         if ("archive", agent) not in planned:
-            word = word_for(agent, words)
+            word = file_word(agent, words)
             words.add(word)
             path = team.layout.archive(word)
             make_room(team, path)

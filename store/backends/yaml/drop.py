@@ -14,7 +14,7 @@ from team_console.store.backends.yaml.layout import Layout, is_drop_file, leads_
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.contract.team import DROP_UNREADABLE
-from team_console.store.model.clock import from_file, to_text
+from team_console.store.model.clock import from_nanoseconds, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, from_record, ids_of, is_copy
 from team_console.store.model.names import is_name
@@ -180,7 +180,7 @@ def read_drop_file(disk: Disk, path: Path) -> tuple[list[Message], str]:
         raise ValueError(f"{found.size:,} bytes, the limit is {_MAX_BYTES:,}")
     text = QueueText.parse(data, every_list=True)
     wrong = next((error for _, error in text.damaged()), None)
-    arrived = to_text(from_file(found.mtime_ns))
+    arrived = to_text(from_nanoseconds(found.mtime_ns))
     entries = text.with_unique_ids().messages()
     if not entries and wrong is not None:
         raise wrong

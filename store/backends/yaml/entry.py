@@ -22,7 +22,7 @@ from team_console.store.backends.yaml.own_form import (
     text_only,
     typed,
 )
-from team_console.store.model.message import DEPTH, FieldDict, Fields, Message, from_record
+from team_console.store.model.message import MAX_DEPTH, FieldDict, Fields, Message, from_record
 
 LARGEST = 16 << 20
 """Bytes of one entry that are still understood; a larger one counts as damaged."""
@@ -88,8 +88,8 @@ class Values:
         """
         node, alias = self._resolved(node, alias)
         line = (alias or node).line
-        if depth > DEPTH:
-            raise TextError(f"nesting deeper than {DEPTH}", line)
+        if depth > MAX_DEPTH:
+            raise TextError(f"nesting deeper than {MAX_DEPTH}", line)
         tag = _tag(node, line)
         if node.kind == "mapping":
             return self._mapping(node, as_text, depth, alias)

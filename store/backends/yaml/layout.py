@@ -12,7 +12,7 @@ from msgspec import Struct
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.contract.team import KEPT_PRIVATE
 from team_console.store.model.errors import Problem
-from team_console.store.model.names import decoded, word_for
+from team_console.store.model.names import decode_name, file_word
 
 EFFECTIVE = os.access in os.supports_effective_ids
 """Whether the system can be asked what the effective user may do."""
@@ -83,14 +83,14 @@ class Layout(Struct, frozen=True):
         )
 
     def archive(self, word: str, part: int | None = None) -> Path:
-        """Return the archive of the agent that `word` stands for (`names.word_for`), or its rotated part `part`."""
+        """Return the archive of the agent that `word` stands for (`names.file_word`), or its rotated part `part`."""
         suffix = "" if part is None else f"-{part:04d}"
         return self.archives / f"{word}-archive{suffix}.yaml"
 
     def inbox(self, disk: Disk, agent: str, *, beside: Iterable[str] = ()) -> Path:
         """Return the inbox file of `agent`, beside those that are there and files of the names given."""
         words = {name.removesuffix(_INBOX) for name in (*disk.names(self.inboxes), *beside)}
-        return self.inboxes / f"{word_for(agent, words)}{_INBOX}"
+        return self.inboxes / f"{file_word(agent, words)}{_INBOX}"
 
     def folder_exists(self, disk: Disk) -> bool:
         """Return whether the queue's folder is there."""
@@ -175,7 +175,7 @@ def archive_part(name: str) -> tuple[str, int | None] | None:
     if match is None:
         return None
     number = match["number"]
-    return decoded(match["word"]), None if number is None else int(number)
+    return decode_name(match["word"]), None if number is None else int(number)
 
 
 # Files of a team that another user keeps to itself: not shown to us, and no sign of harm.

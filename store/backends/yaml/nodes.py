@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.backends.yaml.own_form import Reach, TextError
-from team_console.store.model.message import DEPTH
+from team_console.store.model.message import MAX_DEPTH
 
 
 class Node(Struct):
@@ -80,7 +80,7 @@ class _Composer(Struct):
         if isinstance(event, self.yaml.CollectionStartEvent):
             self.level += 1
             if self.level > self.limit:
-                raise TextError(f"nesting deeper than {DEPTH}", _line_of(event), reach=Reach.SYNTAX)
+                raise TextError(f"nesting deeper than {MAX_DEPTH}", _line_of(event), reach=Reach.SYNTAX)
         elif isinstance(event, self.yaml.CollectionEndEvent):
             self.level -= 1
         return event
@@ -149,7 +149,7 @@ def _with_whole_characters(data: bytes) -> bytes:
     return re.sub(_HALVES, joined, data)
 
 
-def compose(data: bytes, *, limit: int = DEPTH + 1) -> tuple[Node | None, str]:
+def compose(data: bytes, *, limit: int = MAX_DEPTH + 1) -> tuple[Node | None, str]:
     """Build the node of the one document in `data`, None for nothing, with the text that its offsets count in.
 
     Raises:

@@ -19,7 +19,7 @@ from team_console.store.backends.yaml.entry import (
 from team_console.store.backends.yaml.nodes import Node, check_text, compose, has_alias
 from team_console.store.backends.yaml.own_form import Reach, TextError
 from team_console.store.contract.team import Progress
-from team_console.store.model.message import DEPTH, Message
+from team_console.store.model.message import MAX_DEPTH, Message
 
 _LIST = "messages"
 _EXPECTED = "expected a list under messages:"
@@ -255,7 +255,7 @@ def find_list(data: bytes, *, every_list: bool = False) -> _Document:
     """
     check_bytes(data)
     check_text(data)
-    root, text = compose(data, limit=DEPTH + 3)
+    root, text = compose(data, limit=MAX_DEPTH + 3)
     if root is None:
         raise TextError("empty file", 1, hint=_HINT)
     if root.kind == "sequence":

@@ -47,7 +47,7 @@ from team_console.store.model.message import FieldDict, Message, ids_of
 from team_console.store.model.names import ALL, is_name
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import thread_of
-from team_console.store.settings.in_force import InForce
+from team_console.store.settings.in_force import SettingsInForce
 
 _FEW = 4
 """After so many looks for messages in archives, the files are searched for all messages of the queue at once."""
@@ -239,7 +239,7 @@ def open_session(
     wait: float,
     known: QueueFile | None,
     archives: Archives,
-    settings: Callable[[], InForce],
+    settings: Callable[[], SettingsInForce],
     recorded: Callable[[], RecordedFacts | None],
 ) -> Iterator[LockedSession]:
     """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.

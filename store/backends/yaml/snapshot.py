@@ -54,12 +54,12 @@ from team_console.store.contract.team import (
     Progress,
     Snapshot,
 )
-from team_console.store.model.clock import Clock, from_file
+from team_console.store.model.clock import Clock, from_nanoseconds
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.recorded import REWORDED, RecordedFacts
 from team_console.store.model.safe import counted
-from team_console.store.settings.in_force import InForce
+from team_console.store.settings.in_force import SettingsInForce
 
 _NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
 FOREIGN_FRAME = "FOREIGN_FRAME"
@@ -88,7 +88,7 @@ class SnapshotReader:
     """
 
     def __init__(
-        self, disk: Disk, layout: Layout, clock: Clock, *, settings: Callable[[], InForce], folder_seen: bool
+        self, disk: Disk, layout: Layout, clock: Clock, *, settings: Callable[[], SettingsInForce], folder_seen: bool
     ) -> None:
         self._disk = disk
         self._layout = layout
@@ -151,7 +151,7 @@ class SnapshotReader:
             return Snapshot(
                 revision=_revision(mark, settings, condition, offers, ahead),
                 taken_at=self._clock(),
-                changed_at=from_file(stat.mtime_ns) if stat else None,
+                changed_at=from_nanoseconds(stat.mtime_ns) if stat else None,
                 config=settings.config,
                 messages=messages,
                 problems=(*problems, *offers.problems),
@@ -362,7 +362,9 @@ def _shared_id_problems(text: QueueText) -> Iterator[Problem]:
         yield Problem("DUPLICATE_ID", "error", old, what, hint)
 
 
-def _revision(mark: FileVersion | None, settings: InForce, condition: Condition, offers: Dropped, ahead: int) -> str:
+def _revision(
+    mark: FileVersion | None, settings: SettingsInForce, condition: Condition, offers: Dropped, ahead: int
+) -> str:
     """Return another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, and the
     line of the trail that is ahead of the queue.
     """

@@ -37,8 +37,13 @@ from team_console.store.contract.team import (
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, by_id
-from team_console.store.settings.in_force import InForce, Names, SettingsReader
-from team_console.store.settings.settings_file import parse_settings, settings_bytes, stamp, with_trust
+from team_console.store.settings.in_force import SettingsInForce, SettingsNames, SettingsReader
+from team_console.store.settings.settings_file import (
+    parse_settings,
+    settings_bytes,
+    settings_version,
+    with_command_trust,
+)
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
@@ -59,14 +64,14 @@ class SettingsFile(Struct, frozen=True):
     layout: Layout
 
     @property
-    def names(self) -> Names:
+    def names(self) -> SettingsNames:
         """See `StoredSettings.names`."""
         path = str(self.layout.config)
-        return Names(path, path, path)
+        return SettingsNames(path, path, path)
 
     def mark(self, key: Path | None) -> object:
         """See `StoredSettings.mark`."""
-        return stamp(self.layout.config), key and stamp(key)
+        return settings_version(self.layout.config), key and settings_version(key)
 
     def text(self) -> bytes | None:
         """See `StoredSettings.text`."""
@@ -75,7 +80,7 @@ class SettingsFile(Struct, frozen=True):
     def understand(self, text: bytes, *, on_record: bool = False) -> TeamConfig:
         """See `StoredSettings.understand`. Commands out of the trail are run for whoever alone can write that."""
         # guard: settings-from-trusted-audit-only
-        return with_trust(
+        return with_command_trust(
             parse_settings(text, self.layout.config), self.layout.audit if on_record else self.layout.config
         )
 
@@ -154,7 +159,7 @@ class YamlTeam(PresentInFolder):
             return self._reader.reworded()
         return frozenset()
 
-    def settings_in_force(self) -> InForce:
+    def settings_in_force(self) -> SettingsInForce:
         """See `Team.settings_in_force`."""
         return self._settings.look(SettingsFile(self._disk, self.layout))
 
