@@ -22,7 +22,7 @@ from team_console.store.protocol.client_requests import (
     denial_of,
     editable_part,
     file_seen_from,
-    joined,
+    join_answers,
     modes_of,
     notes_of,
     origin_of,
@@ -264,7 +264,7 @@ def answer_blocks(question: Message, answer: Message, content: str | None) -> It
     answers = answers_of(payload) if parse_message(answer).answers is RequestKind.QUESTION else {}
     notes = notes_of(payload)
     for text, words in answers.items():
-        chosen = safe_line(joined(words), _LONGEST)
+        chosen = safe_line(join_answers(words), _LONGEST)
         yield Lines((((f"{safe_line(text, 300)} ", "muted"), (chosen, "strong")),))
         if text in notes:
             yield Lines((((f"  with the words: {safe_line(notes[text], _LONGEST)}", ""),),), is_close=True)

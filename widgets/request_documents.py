@@ -15,7 +15,7 @@ from team_console.store.model.safe import fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import why_in, why_lines
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.remarks import Placed, placed, remarks_in
+from team_console.store.protocol.remarks import PlacedRemark, place_remarks, remarks_in
 from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seen_of
 from team_console.store.views.alike import decided_before, outcome_of
 from team_console.store.views.conversation import versions_of
@@ -317,13 +317,13 @@ def remarks_on(
     )
 
 
-def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | None) -> list[Placed]:
+def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | None) -> list[PlacedRemark]:
     """Return the remarks that were sent, oldest first, held against the text of this version."""
     told = (
         message for each in (*reversed(earlier[:_EARLIER]), row) for message in (*each.talk, each.verdict) if message
     )
     remarks = [remark for message in told for remark in remarks_in(message.payload)]
-    return placed(remarks, lines_to_remark(row.question, content)) if remarks else []
+    return place_remarks(remarks, lines_to_remark(row.question, content)) if remarks else []
 
 
 def newest_version(row: RequestRow, requests: Iterable[RequestRow]) -> RequestRow | None:

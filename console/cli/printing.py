@@ -16,11 +16,11 @@ from team_console.store.model.clock import in_units, is_real_time
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import counted, fenced, safe_line, safe_text
-from team_console.store.protocol.client_requests import WHY, answers_of, joined, notes_of
+from team_console.store.protocol.client_requests import WHY, answers_of, join_answers, notes_of
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import remarks_in
 from team_console.store.protocol.suggestions import suggestion_words
-from team_console.store.protocol.titles import said_in, structure, text_at
+from team_console.store.protocol.titles import said_in, structure, trimmed_text_in
 from team_console.store.protocol.verdicts import (
     EVIDENCE,
     REQUEST_DIGEST,
@@ -241,7 +241,7 @@ def _content_lines(message: Message, content: str) -> list[str]:
         return []
     first, _, rest = text.lstrip().partition("\n")
     # guard: first-line-shown
-    if not text_at(message.payload, "summary") and first.rstrip() == above:
+    if not trimmed_text_in(message.payload, "summary") and first.rstrip() == above:
         text = rest
     return text.split("\n") if text else []
 
@@ -295,7 +295,7 @@ def outcome_lines(outcome: RequestRow) -> Iterator[str]:
             yield from next(iter(answers.values()))
             yield from (f"note: {words}" for words in notes.values())
         else:
-            yield from (f"{text} {joined(words)}" for text, words in answers.items())
+            yield from (f"{text} {join_answers(words)}" for text, words in answers.items())
             yield from (f"note on {text} {words}" for text, words in notes.items())
         return
     head = str(outcome.state)

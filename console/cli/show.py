@@ -17,7 +17,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, ids_of
 from team_console.store.protocol.client_requests import why_in, why_lines
 from team_console.store.protocol.parsing import asks, parse_message
-from team_console.store.protocol.remarks import Placed
+from team_console.store.protocol.remarks import PlacedRemark
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service.inbox import Trust, trust_in
 from team_console.store.views.alike import causes_of, decided_before
@@ -135,7 +135,7 @@ def _record(message: Message, trust: Trust) -> dict[str, Any]:
     return dict(trust.marked(message).record)
 
 
-def _placed_remarks(call: Call, row: RequestRow | None, view: View) -> list[Placed]:
+def _placed_remarks(call: Call, row: RequestRow | None, view: View) -> list[PlacedRemark]:
     if row is None:
         return []
     return sent_remarks(row, earlier_plans(row, view.requests), whole_content(call.team, row.question))

@@ -16,7 +16,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, value_words
 from team_console.store.model.safe import counted
 from team_console.store.protocol.checks import default_recipients
-from team_console.store.protocol.kinds import filled
+from team_console.store.protocol.phrases import fill_template
 from team_console.store.service.sending import broadcast, preview, send
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _filled(call: Call) -> tuple[str | None, str | None]:
         return None, None
     if options.content is not None:
         raise UsageError("--template fills in the content itself", "Leave out --content, or the template.")
-    return filled(
+    return fill_template(
         options.template, language=call.team.config().language, reason=options.reason, expected=options.expected
     )
 

@@ -210,7 +210,7 @@ class ClaudeTeam(Team):
         raise TeamError(Code.INVALID_FIELD, f"{self.location} has no attachments")
 
     def places(self) -> Mapping[str, str]:
-        """The folder of the inboxes stands for the queue."""
+        """Return the paths to look at; the folder of the inboxes stands for the queue."""
         return {"queue": str(self._inboxes), "settings": str(self._settings)}
 
     async def watch(self) -> AsyncIterator[WatchHint]:
@@ -361,7 +361,7 @@ class ClaudeTeam(Team):
         times: Counter[str] = Counter()
         problems: list[Problem] = []
         broken: set[str] = set()
-        for entry in _entries(text):
+        for entry in _inbox_entries(text):
             if isinstance(entry.value, dict):
                 record = self._record(entry.value)
                 own = json.dumps([inbox, record["from"], record["created"], record["type"], record["payload"]])
@@ -381,17 +381,19 @@ class ClaudeTeam(Team):
         """Return an entry as a record without id and reader, whichever of the field names in use it has."""
         rest = dict(entry)
         text, when, sender, word = (
-            *(_take(rest, "text", "content", "message"), _take(rest, "timestamp", "ts", "created_at")),
-            *(_take(rest, "from", "sender"), _take(rest, "type", "msg_type")),
+            *(_take_out(rest, "text", "content", "message"), _take_out(rest, "timestamp", "ts", "created_at")),
+            *(_take_out(rest, "from", "sender"), _take_out(rest, "type", "msg_type")),
         )
-        summary, is_read = _take(rest, "summary"), _take(rest, "read") is True
-        _take(rest, "to", "color", "msgV", "msg_id")
+        summary, is_read = _take_out(rest, "summary"), _take_out(rest, "read") is True
+        _take_out(rest, "to", "color", "msgV", "msg_id")
         text = text if isinstance(text, str) else ""
         inner = _structured(text)
         if inner is not None:
-            rest, word = inner, _take(inner, "type")
-            _take(rest, "from", "timestamp", "to")
-            text = _take(rest, next((key for key in _WORDS if isinstance(rest.get(key), str) and rest[key]), "")) or ""
+            rest, word = inner, _take_out(inner, "type")
+            _take_out(rest, "from", "timestamp", "to")
+            text = (
+                _take_out(rest, next((key for key in _WORDS if isinstance(rest.get(key), str) and rest[key]), "")) or ""
+            )
         if word == "plan_approval_response" and "plan" in rest and rest.keys().isdisjoint(("approve", "approved")):
             word = "plan_approval_request"  # the form of `.team` has no type of its own for handing in a plan
         moment = from_text(str(when)) if isinstance(when, (int, float)) else None
@@ -417,21 +419,22 @@ class ClaudeTeam(Team):
         }
 
 
-def _take(fields: FieldDict, *names: str) -> Any:
-    """Take all fields of these names out; the first one that was there, None when there was none."""
+def _take_out(fields: FieldDict, *names: str) -> Any:
+    """Take all fields of these names out; returns the first one that was there, None when there was none."""
     return next(iter([fields.pop(name) for name in names if name in fields]), None)
 
 
 def _structured(text: str) -> FieldDict | None:
     """Return the structured message that rides as JSON in a text; None for prose, and for an object of two types."""
     try:
-        value = _parsed(text, _once) if text.lstrip().startswith("{") else None
+        value = _parsed(text, _with_one_type) if text.lstrip().startswith("{") else None
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) and isinstance(value.get("type"), str) else None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> FieldDict:
+def _with_one_type(pairs: list[tuple[str, Any]]) -> FieldDict:
+    """Return the object of these pairs, unless it names its type twice."""
     if sum(key == "type" for key, _ in pairs) > 1:  # each reader would take another of them
         raise ValueError("two types")
     return dict(pairs)
@@ -455,11 +458,11 @@ class _Entry(Struct, frozen=True):
     value: FieldDict | str
 
 
-def _entries(text: str) -> Iterator[_Entry]:
+def _inbox_entries(text: str) -> Iterator[_Entry]:
     """Yield each entry of an inbox, whether it is an array or one object a line, and what is none."""
     data = text.encode("utf-8", "replace")
     line, place = 1, 0
-    for piece in EntrySplitter(data, _fits).pieces():
+    for piece in EntrySplitter(data, _no_trouble).pieces():
         raw = data[piece.start : piece.end]
         shown = raw.lstrip()
         line += data.count(b"\n", place, piece.end - len(shown))
@@ -470,8 +473,8 @@ def _entries(text: str) -> Iterator[_Entry]:
             yield _Entry(line, raw.decode(), "what stands here is no JSON object; it is left out")
 
 
-def _fits(raw: bytes, form: PieceForm) -> None:
-    """Take each entry as it stands: what it holds is looked at afterwards."""
+def _no_trouble(raw: bytes, form: PieceForm) -> None:
+    """Tell of no trouble in any entry: what each holds is looked at afterwards."""
 
 
 def _fields_of(text: str, line: int) -> FieldDict | str:

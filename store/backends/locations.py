@@ -1,4 +1,4 @@
-"""Locations of teams as a user gives them: made absolute, looked at, and shown without passwords."""
+"""Make locations of teams absolute, as a user gives them, and show them without passwords."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def passwords_in(location: str) -> frozenset[str]:
 
 
 def cover(text: str, passwords: Iterable[str]) -> str:
-    """`text`, such as a driver's own words, without these passwords."""
+    """Return a text, such as a driver's own words, without these passwords."""
     for password in sorted(passwords, key=len, reverse=True):
         if len(password) >= _SHORTEST:
             text = text.replace(password, COVER)

@@ -1,4 +1,4 @@
-"""Transaction: exclusive access to a team; what is buffered becomes durable all at once or not at all."""
+"""The interface of a transaction: exclusive access to a team, with changes that become durable all at once or not."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Transaction(ABC):
 
     @abstractmethod
     def archived_thread(self, request_id: str) -> Iterable[Message]:
-        """Archived messages that carry this request id or have it as message id."""
+        """Return the archived messages that carry this request id or have it as message id."""
 
     @abstractmethod
     def delete_archived(self, before: datetime) -> FieldDict:
@@ -212,7 +212,7 @@ class Transaction(ABC):
         statuses: Iterable[str] = (),
         types: Iterable[str] = (),
     ) -> list[Message]:
-        """Live messages that fit every given condition, in stored order."""
+        """Return the live messages that fit every given condition, in stored order."""
         wanted_statuses, wanted_types = frozenset(statuses), frozenset(types)
         found = self.stored_candidates(recipient=recipient, statuses=wanted_statuses, types=wanted_types)
         return [
@@ -248,12 +248,12 @@ class Transaction(ABC):
         return None
 
     def naming(self, word: str) -> Sequence[Message]:
-        """Live messages among which are all that hold `word` in any of their values; perhaps every message."""
+        """Return live messages among which are all that hold `word` in any of their values; perhaps every message."""
         found = self.stored_naming(word)
         return self.everything() if found is None else self.changes.apply(found)
 
     def thread(self, request_id: str) -> list[Message]:
-        """Live and archived messages that carry `request_id` in their payload or as message id, oldest first."""
+        """Return the live and archived messages that carry `request_id` or have it as message id, oldest first."""
         live = [message for message in self.naming(request_id) if carries(message, request_id)]
         there = {(message.message_id, message.created) for message in live}
         unique = {(message.message_id, message.created): message for message in self.archived_thread(request_id)}

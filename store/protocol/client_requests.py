@@ -1,4 +1,4 @@
-"""Permissions and questions that agents' clients put to the human: what their messages say, and when they end.
+"""Read permissions and questions that agents' clients put to the human: what their messages say, and when they end.
 
 A permission asks whether a tool may be used; a question offers options. Shapes are those of the clients themselves
 (Claude Code and Codex hooks, MCP), read leniently: what a foreign writer left out is empty, never an error.
@@ -115,7 +115,7 @@ def permission_of(payload: Fields) -> Permission:
     """Return the permission that a `permission_request` asks for."""
     before, known = payload.get("before", UNSET), mapping_in(payload, "input")
     if isinstance(before, str) and "before_at" in payload:
-        before = _restored(before, payload["before_at"], known)
+        before = _restore_file(before, payload["before_at"], known)
     return Permission(
         text_in(payload, "tool"),
         known,
@@ -125,7 +125,7 @@ def permission_of(payload: Fields) -> Permission:
     )
 
 
-def _restored(excerpt: str, hunks: Any, given: Fields) -> str | UnsetType:
+def _restore_file(excerpt: str, hunks: Any, given: Fields) -> str | UnsetType:
     """Return the file of which `excerpt` keeps some lines, each in its place; UNSET for places that cannot be."""
     content = given.get("content") if given.keys().isdisjoint(("old_string", "edits")) else None
     new = list(StringIO(content, newline="\n")) if isinstance(content, str) else None
@@ -145,7 +145,7 @@ def _restored(excerpt: str, hunks: Any, given: Fields) -> str | UnsetType:
 
 def questions_of(payload: Fields) -> tuple[Question, ...]:
     """Return the questions of a `question_request`; what cannot be read as one is left out (`rest_of_questions`)."""
-    return tuple(_question(item) for item in mappings_in(payload, "questions") if text_in(item, "question"))
+    return tuple(_read_question(item) for item in mappings_in(payload, "questions") if text_in(item, "question"))
 
 
 def rest_of_questions(payload: Fields) -> list[Any]:
@@ -155,8 +155,8 @@ def rest_of_questions(payload: Fields) -> list[Any]:
     return [item for item in items if not isinstance(item, Mapping) or not text_in(item, "question")]
 
 
-def _question(item: Fields) -> Question:
-    options, unread = _options(item.get("options"))
+def _read_question(item: Fields) -> Question:
+    options, unread = _read_options(item.get("options"))
     shown = {"question"}
     shown |= {key for key, sort in (("header", str), ("multiSelect", bool)) if isinstance(item.get(key), sort)}
     rest = without(item, {*shown, "options"})
@@ -166,7 +166,7 @@ def _question(item: Fields) -> Question:
 
 
 def answers_of(payload: Fields) -> Mapping[str, tuple[str, ...]]:
-    """Question text -> labels or own words, of a `question_response`; empty when it answers nothing."""
+    """Return question text -> labels or own words, of a `question_response`; empty when it answers nothing."""
     answers = {str(text): tuple(_one_or_more_texts(words)) for text, words in mapping_in(payload, "answers").items()}
     return nonempty(answers)
 
@@ -181,20 +181,22 @@ def answers_text(payload: Fields) -> str:
 
 def answers_in_words(answers: Mapping[str, Sequence[str]], notes: Mapping[str, str]) -> str:
     """Return answers by question, with the words beside them, as `answers_text` does."""
-    told = {text: joined(words) + (f" ({notes[text]})" if text in notes else "") for text, words in answers.items()}
+    told = {
+        text: join_answers(words) + (f" ({notes[text]})" if text in notes else "") for text, words in answers.items()
+    }
     if len(told) == 1:
         return next(iter(told.values()))
     return "\n".join(f"{text} {words}" for text, words in told.items())
 
 
 def notes_of(payload: Fields) -> Mapping[str, str]:
-    """Question text -> the human's words beside what was chosen, of a `question_response`."""
+    """Return question text -> the human's words beside what was chosen, of a `question_response`."""
     given = mapping_in(payload, NOTES).items()
     notes = {str(text): text_in(each, "notes") for text, each in given if isinstance(each, Mapping)}
     return {text: words for text, words in notes.items() if words.strip()}
 
 
-def joined(words: Sequence[str]) -> str:
+def join_answers(words: Sequence[str]) -> str:
     """Return several answers as one text, as clients take them; where a comma stands in one, each in quotes."""
     if len(words) > 1 and any("," in word for word in words):
         return ", ".join(f'"{word}"' for word in words)
@@ -298,7 +300,7 @@ def file_seen_from(path: str, directory: str) -> str:
     return path if not inside or ".." in path.split("/") else path[len(directory.rstrip("/")) + 1 :]
 
 
-def _options(given: Any) -> tuple[tuple[Option, ...], list[Any]]:
+def _read_options(given: Any) -> tuple[tuple[Option, ...], list[Any]]:
     """Return the options, and what stands among them, or in their place, and is none."""
     if not isinstance(given, (list, tuple)):
         return (), [given] * (given is not None)
@@ -306,7 +308,7 @@ def _options(given: Any) -> tuple[tuple[Option, ...], list[Any]]:
     unread: list[Any] = []
     for item in given:
         if isinstance(item, Mapping) and text_in(item, "label"):
-            options.append(_option(item))
+            options.append(_read_option(item))
         elif isinstance(item, str) and item.strip():
             options.append(Option(item))
         else:
@@ -314,7 +316,7 @@ def _options(given: Any) -> tuple[tuple[Option, ...], list[Any]]:
     return tuple(options), unread
 
 
-def _option(item: Fields) -> Option:
+def _read_option(item: Fields) -> Option:
     """Return an option; what is told of it is none of its further fields."""
     preview = next((key for key in ("preview", "markdown") if text_in(item, key)), "")
     told = {key for key in ("label", "description", preview) if isinstance(item.get(key), str)}
@@ -451,7 +453,7 @@ def why_in(payload: Fields) -> Why | None:
 
 
 def why_lines(why: Why | None) -> Iterator[str]:
-    """Safe lines for people: what is known, and what is not."""
+    """Yield safe lines for people: what is known, and what is not."""
     if why is None or why.missing:
         yield safe_line(f"not known: {why.missing if why is not None else 'it was not asked by the hook of a client'}")
         return

@@ -1,4 +1,4 @@
-"""Warnings about free text: what looks like a secret, and summaries that a list of messages shows badly."""
+"""Warn about free text: what looks like a secret, and summaries that a list of messages shows badly."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def secret_warnings(text: str) -> list[str]:
     for marker, what, pattern in _PATTERNS:
         if marker in text and (match := re.search(pattern, text)):
             found.setdefault(what, match)
-    if _may_name_one(text) and (secret := next(filter(_is_secret, re.finditer(_ASSIGNMENT, text)), None)):
+    if _may_name_secret(text) and (secret := next(filter(_is_secret, re.finditer(_ASSIGNMENT, text)), None)):
         found["a password or key"] = secret
     lines = {what: text.count("\n", 0, match.start()) + 1 for what, match in found.items()}
     return [f"line {at} looks like it holds {what}; messages are stored in plain text" for what, at in lines.items()]
@@ -60,18 +60,18 @@ def mask_secrets(text: str) -> str:
         if marker in text:
             whole = rf"{pattern}(?s:.*?)(?:-----END [A-Z0-9 ]{{0,60}}-----|\Z)" if what == "a private key" else pattern
             text = re.sub(whole, f"[{what}]", text)
-    if _may_name_one(text):
+    if _may_name_secret(text):
         # guard: transcript-secrets-masked
-        text = re.sub(_ASSIGNMENT, _masked, text)
+        text = re.sub(_ASSIGNMENT, _mask_assignment, text)
     return text
 
 
-def _may_name_one(text: str) -> bool:
+def _may_name_secret(text: str) -> bool:
     folded = text.casefold()
     return any(name in folded for name in _NAMES)
 
 
-def _masked(match: re.Match[str]) -> str:
+def _mask_assignment(match: re.Match[str]) -> str:
     head = match.group()[: -len(match["value"])]
     return f"{head}[a password or key]" if _is_secret(match) else match.group()
 
@@ -88,7 +88,7 @@ def _is_secret(match: re.Match[str]) -> bool:
 
 # Summaries: their length in words of any script, and what a reader would miss (requirements 86-88).
 
-FEWEST, MOST = 5, 10
+FEWEST_WORDS, MOST_WORDS = 5, 10
 """Bounds in words."""
 _WORDS_OF_SEVEN_HAN = 5
 """Chinese does not part its words, and a dictionary would be needed to count them: most have two characters, those that
@@ -129,6 +129,7 @@ def count_words(text: str) -> int:
 
 
 def _without_marks(text: str) -> str:
+    """Return a text without accents and vowels that are signs of their own, and without joiners."""
     return "".join(sign for sign in text if sign not in _JOINERS and category(sign)[0] != "M")
 
 
@@ -152,10 +153,14 @@ def _length_warnings(summary: str, parts: int) -> list[str]:
     if not summary.isascii() and re.search(_UNSPACED, summary) is not None:
         return []
     words = count_words(summary)
-    if parts < FEWEST:
+    if parts < FEWEST_WORDS:
         says = {0: "no words say", 1: "1 word says"}.get(words, f"{words} words say")
-        return [f"summary: {says} too little; use {FEWEST}-{MOST}"]
-    return [f"summary: {words} words are too long for a list; use {FEWEST}-{MOST}"] if words > MOST else []
+        return [f"summary: {says} too little; use {FEWEST_WORDS}-{MOST_WORDS}"]
+    return (
+        [f"summary: {words} words are too long for a list; use {FEWEST_WORDS}-{MOST_WORDS}"]
+        if words > MOST_WORDS
+        else []
+    )
 
 
 def _only_greets(summary: str, words: list[str]) -> bool:

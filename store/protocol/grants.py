@@ -1,4 +1,4 @@
-"""Grants: a human's decision that answers the very same permission again, until an end; nothing wider than was decided.
+"""Tell what a grant answers: a human's decision that answers the very same permission again, until an end.
 
 A grant is a message of the human, signed like a verdict where the team signs. Each answer it gives carries its record.
 An answer counts only as the audit trail has it: what a record says of itself anybody may have written.
@@ -64,7 +64,7 @@ class GrantScope(Struct, frozen=True):
     @property
     def words(self) -> str:
         """The scope in words."""
-        shown = "; ".join(_in_words(acting_input(self.tool, given)) for given in self.inputs)
+        shown = "; ".join(_input_words(acting_input(self.tool, given)) for given in self.inputs)
         words = f"{self.agent} may use {self.tool} in {self.directory or 'no folder that is named'}: {shown}"
         # guard: lasting-rule-named
         if self.rules:
@@ -79,8 +79,8 @@ class GrantScope(Struct, frozen=True):
         return (
             asked is not None
             and asked.place == self.place
-            and _canonical(acting_input(asked.tool, asked.inputs[0]))
-            in {_canonical(acting_input(self.tool, given)) for given in self.inputs}
+            and _canonical_json(acting_input(asked.tool, asked.inputs[0]))
+            in {_canonical_json(acting_input(self.tool, given)) for given in self.inputs}
         )
 
 
@@ -104,17 +104,17 @@ def scope_in(grant: Message) -> GrantScope:
     return GrantScope(*(agent, tool, directory, client), mappings_in(payload, "inputs"), items_in(payload, "rules"))
 
 
-def _in_words(given: Fields) -> str:
+def _input_words(given: Fields) -> str:
     """Return a command with all that is given beside it; of any other input the whole of it."""
     command = given.get("command")
     if not isinstance(command, str) or not command:
-        return _canonical(given)
+        return _canonical_json(given)
     further = {key: value for key, value in given.items() if key != "command"}
-    return f"{command} (further input: {_canonical(further)})" if further else command
+    return f"{command} (further input: {_canonical_json(further)})" if further else command
 
 
-def _canonical(given: Fields) -> str:
-    """Tells one input from every other."""
+def _canonical_json(given: Fields) -> str:
+    """Return JSON that tells one input from every other."""
     return json.dumps(dict(given), sort_keys=True, ensure_ascii=False)
 
 
@@ -168,7 +168,7 @@ def grant_trouble(answer: Message, question: Message | None, recorded: RecordedF
     if not _is_exact(answer, grant, question, shown):
         return "it says something else than an answer by the grant that it names"
     # guard: grant-use-free
-    if recorded.user_of(grant_id, use) != answer.message_id or not 1 <= use <= _limit(grant):
+    if recorded.user_of(grant_id, use) != answer.message_id or not 1 <= use <= _most_uses(grant):
         return "it is no use of the grant that it names: team-console did not write it, or the use was made before"
     recalled, fact = recorded.recalls.get(grant_id), recorded.get(answer.message_id)
     # guard: grant-before-recall
@@ -205,7 +205,7 @@ def _is_exact(answer: Message, grant: Message, question: Message | None, shown: 
     return is_to_asker and payload.keys() == wanted.keys() and said == meant and scope_in(grant).covers(question)
 
 
-def _limit(grant: Message) -> int:
+def _most_uses(grant: Message) -> int:
     """Return how often it may be used; where only its time is limited, as often as is asked."""
     uses = grant.payload.get("uses")
     return uses if type(uses) is int else _UNLIMITED
@@ -219,12 +219,10 @@ def _is_after_end(answer: Message, grant: Message, recorded: RecordedFacts) -> b
     end, fact = ends_at(grant), recorded.get(answer.message_id)
     if end is None:
         return type(grant.payload.get("uses")) is not int
-    created, latest = (
-        answer.created_at,
-        recorded.latest(answer.message_id) if fact is not None and fact.in_time else None,
-    )
+    created = answer.created_at
     if created is None or created >= end:
         return True
+    latest = recorded.latest(answer.message_id) if fact is not None and fact.in_time else None
     return latest is not None and (latest >= end or created + _CLOCKS_DIFFER < latest)
 
 
@@ -259,7 +257,7 @@ def grants_among(messages: Iterable[Message], now: datetime, recorded: RecordedF
         over = ""
         if grant.message_id in recorded.recalls:
             over = f"recalled by {grant.sender}"
-        elif used >= _limit(grant):
+        elif used >= _most_uses(grant):
             over = f"used {used} times"
         elif end is not None and max(now, latest or now) >= end:
             over = "its time is over"

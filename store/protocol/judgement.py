@@ -1,4 +1,4 @@
-"""Judgement of requests: whether each is open, answered, superseded, withdrawn or expired, by whom and why.
+"""Judge requests: whether each is open, answered, superseded, withdrawn or expired, by whom and why.
 
 The one rule for every face: write actions, compaction, hooks and views ask it. It rests on messages, the settings, what
 the audit trail has of the messages, and the time. `request_messages` pairs answers with their questions,
@@ -72,7 +72,7 @@ def judge(
         recorded: What the audit trail has of them; None where there is no trail to ask.
     """
     judged = judge_entries(config, recorded, PlacedMessage.each(messages))
-    return {row.question: at(row, now) for row in (*judged.rows, *judged.twin_rows)}
+    return {row.question: row_at(row, now) for row in (*judged.rows, *judged.twin_rows)}
 
 
 def judge_entries(
@@ -91,17 +91,17 @@ def judge_entries(
     messages = RequestMessages(config, recorded, entries)
     rows: list[RequestRow] = []
     chains: dict[Chain, list[RequestRow]] = {}
-    late: dict[Thread, tuple[PlacedMessage, ...]] = {}
-    late_rows: list[RequestRow] = []
+    twins: dict[Thread, tuple[PlacedMessage, ...]] = {}
+    twin_rows: list[RequestRow] = []
     for thread in messages.threads:
-        opening, twin_entries = _first_of_each(sorted(messages.questions.get(thread, ()), key=messages.rank))
+        opening, twin_entries = _opening_questions(sorted(messages.questions.get(thread, ()), key=messages.rank))
         for row in _judge_thread(messages, thread, opening):
             chain = chain_of(row.kind, row.question)
             (chains.setdefault(chain, []) if chain is not None else rows).append(row)
         if twin_entries:
-            late[thread] = tuple(twin_entries)
+            twins[thread] = tuple(twin_entries)
             named = [(_key(entry, entry.message.message_id), entry) for entry in twin_entries[:_MOST_TWINS]]
-            late_rows += _judge_thread(messages, thread, named)
+            twin_rows += _judge_thread(messages, thread, named)
         messages.orphans += _orphans(messages.others.get(thread, ()), {question.read.opens for _, question in opening})
     for (link, agent), members in chains.items():
         members.sort(key=lambda row: row.order)
@@ -112,7 +112,7 @@ def judge_entries(
         else:
             rows += link_versions(members)
     stops = [row for row in rows if row.kind is RequestKind.SHUTDOWN]
-    return Judged(rows, [approved_by_stop(messages, row, stops) for row in late_rows], late, messages.orphans)
+    return Judged(rows, [approved_by_stop(messages, row, stops) for row in twin_rows], twins, messages.orphans)
 
 
 def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]]) -> Sequence[Message]:
@@ -130,7 +130,7 @@ def _key(question: PlacedMessage, message_id: str = "") -> str:
     return ":".join(filter(None, (str(question.read.opens), thread_of(question.message), message_id)))
 
 
-def _first_of_each(
+def _opening_questions(
     asked: Iterable[PlacedMessage],
 ) -> tuple[list[tuple[str, PlacedMessage]], list[PlacedMessage]]:
     """Return the questions that open a request, each with its key, and those that come too late under their id.
@@ -138,20 +138,21 @@ def _first_of_each(
     The first question of its kind opens one; several do for kinds whose ids are used again.
     """
     opening: list[tuple[str, PlacedMessage]] = []
-    late: list[PlacedMessage] = []
+    twins: list[PlacedMessage] = []
     seen: dict[RequestKind | None, list[str]] = {}
     for question in asked:
         message_id = question.message.message_id
         same = seen.setdefault(question.read.opens, [])
         if same and (question.read.opens not in REUSED_IDS or message_id in same):
-            late.append(question)
+            twins.append(question)
             continue
         opening.append((_key(question, message_id if same else ""), question))
         same.append(message_id)
-    return opening, late
+    return opening, twins
 
 
 def _orphans(others: Iterable[PlacedMessage], kinds: set[RequestKind | None]) -> Iterator[PlacedMessage]:
+    """Yield answers of a thread that answer none of the requests in it, which are of these kinds."""
     for entry in others:
         claims = entry.read.answers is not None or (entry.read.approve is not None and not entry.read.kind.withdraws)
         if claims and (entry.read.answers not in kinds if entry.read.answers is not None else not kinds):
@@ -162,11 +163,8 @@ def _judge_thread(
     messages: RequestMessages, thread: Thread, named: Iterable[tuple[str, PlacedMessage]]
 ) -> Iterator[RequestRow]:
     """Judge questions of one thread, each with its key, by what was said to it."""
-    asked, others, recorded = (
-        messages.questions.get(thread, ()),
-        messages.others.get(thread, ()),
-        messages.on_record(thread),
-    )
+    asked, others = messages.questions.get(thread, ()), messages.others.get(thread, ())
+    recorded = messages.on_record(thread)
     pools = dict.fromkeys(filter(None, map(pool_of, sorted(asked, key=messages.rank))))
     several = {digest_of(entry.message) for entry in asked} if len(asked) > 1 else set[str]()
     there = {entry.message.message_id for entry in others}
@@ -314,7 +312,7 @@ def _withdrawn_at(question: Message, taken_back: PlacedMessage | None) -> dateti
     return question.moment("recalled_at") if question.status == Status.RECALLED else None
 
 
-def at(row: RequestRow, now: datetime) -> RequestRow:
+def row_at(row: RequestRow, now: datetime) -> RequestRow:
     """Return a request as it stands `now`: open, overdue when it has waited longer than its kind should, or timed
     out.
     """

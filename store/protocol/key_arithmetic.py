@@ -1,4 +1,4 @@
-"""Arithmetic of keys: whether a signature over bytes was made with a public key, for every kind OpenSSH has.
+"""Verify by the arithmetic of keys whether a signature was made with a public key, for every kind OpenSSH has.
 
 It is a module of its own because it needs `cryptography`, which is optional; without it `ssh_keygen.verify` is asked.
 """

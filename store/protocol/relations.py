@@ -1,4 +1,4 @@
-"""Relations between messages: which one is recorded, stops an agent, or rests on another."""
+"""Tell which messages are on record as answers, which rest on others, and which stop an agent."""
 
 from __future__ import annotations
 
@@ -209,12 +209,12 @@ def agent_stops(
     return found
 
 
-def silent(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
+def silent_agents(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
     """Return who does not listen: stopped or destroyed and silent since, or asked to stop without an answer yet."""
     return frozenset(name for name, stop in _stops_now(config, messages, None).items() if not stop.is_alive)
 
 
-def has_stopped(config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None) -> frozenset[str]:
+def stopped_agents(config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None) -> frozenset[str]:
     """Return who agreed to stop or was destroyed, and has been silent since."""
     now = _stops_now(config, messages, recorded).items()
     return frozenset(name for name, stop in now if stop.ended and not stop.is_alive)

@@ -1,4 +1,4 @@
-"""Remarks on lines of a request: what a verdict or a question back says to one line, quoted with its number."""
+"""Make and read remarks on lines of a request: what a verdict or a question back says to one line, quoted with it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.parsing import mappings_in, text_in
+from team_console.store.protocol.phrases import phrase
 
 REMARKS = "remarks"
 """Field of a message's payload that holds them."""
@@ -65,7 +65,7 @@ def remark_words(remarks: Sequence[Remark], language: str) -> str:
     return "\n".join((phrase(language, "Remarks on lines of your text:"), *(f"- {line}" for line in lines)))
 
 
-class Placed(Struct, frozen=True):
+class PlacedRemark(Struct, frozen=True):
     """A remark held against a later text.
 
     Attributes:
@@ -83,7 +83,7 @@ class Placed(Struct, frozen=True):
         return f"line {self.now}" if self.now == self.remark.line else f"was line {self.remark.line}, now {self.now}"
 
 
-def placed(remarks: Sequence[Remark], lines: Sequence[str]) -> list[Placed]:
+def place_remarks(remarks: Sequence[Remark], lines: Sequence[str]) -> list[PlacedRemark]:
     """Hold remarks against the lines of a later version: by what is quoted, never by the number alone."""
     quotes = [quoted_line(line) for line in lines]
     found = []
@@ -96,5 +96,5 @@ def placed(remarks: Sequence[Remark], lines: Sequence[str]) -> list[Placed]:
             here = at[0]
         else:
             here = None
-        found.append(Placed(remark, here))
+        found.append(PlacedRemark(remark, here))
     return found

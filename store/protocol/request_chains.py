@@ -1,4 +1,4 @@
-"""Requests that follow each other: what later requests and messages of a chain make of an earlier request.
+"""Link requests that follow each other: what later requests and messages of a chain make of an earlier one.
 
 A plan has versions, a stop is asked for again, an end is approved by the stop that its agent was asked for, and an
 agent that was dispatched has reported.

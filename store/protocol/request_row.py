@@ -1,4 +1,4 @@
-"""A request as it stands: its question, its state, everything that was said to it, and what is odd about that."""
+"""Hold a request as it stands: its question, its state, all that was said to it, and what is odd about that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a decision sends back to the client that asked.
+"""Work out what a decision sends back to the client that asked.
 
 Made of the request as it stands on record, which is what was shown: whatever else the client had in hand stays there.
 """
@@ -15,7 +15,7 @@ from team_console.store.protocol.client_requests import (
     Question,
     answers_in_words,
     answers_of,
-    joined,
+    join_answers,
     modes_of,
     notes_of,
     permission_of,
@@ -64,29 +64,29 @@ def sent_back(question: Message, verdict: Fields, *, plan: str | None = None) ->
     if approve is not True:
         return SentBack(False if approve is False else None, words)
     if kind is RequestKind.QUESTION:
-        return _answered(question, verdict, words)
+        return _answers_back(question, verdict, words)
     if kind is RequestKind.PLAN:
-        return _planned(question, verdict, words, question.content if plan is None else plan)
+        return _plan_back(question, verdict, words, question.content if plan is None else plan)
     updated = verdict.get("updated_input")
-    return SentBack(
-        True, words, dict(updated) if isinstance(updated, Mapping) else None, tuple(_allowed_always(question, verdict))
-    )
+    given = dict(updated) if isinstance(updated, Mapping) else None
+    return SentBack(True, words, given, _allowed_always(question, verdict))
 
 
-def _allowed_always(question: Message, verdict: Fields) -> Sequence[Any]:
+def _allowed_always(question: Message, verdict: Fields) -> tuple[Any, ...]:
     """Return the rule that was chosen: one of those that the client offered, else none."""
     chosen = verdict.get("suggestion")
     # guard: only-offered-rules-go-back
     is_offered = verdict.get("scope") == ALWAYS and chosen in permission_of(question.payload).suggestions
-    return [chosen] if is_offered and isinstance(chosen, Mapping) else []
+    return (chosen,) if is_offered and isinstance(chosen, Mapping) else ()
 
 
-def _answered(question: Message, verdict: Fields, words: str) -> SentBack:
+def _answers_back(question: Message, verdict: Fields, words: str) -> SentBack:
+    """Return the answers to the questions, with what stands beside each."""
     answers, notes, asked = answers_of(verdict), notes_of(verdict), questions_of(question.payload)
     annotations = {each.text: _annotation(each, answers.get(each.text, ()), notes.get(each.text, "")) for each in asked}
     given: dict[str, Any] = {
         "questions": question.payload.get("questions"),
-        "answers": {text: joined(chosen) for text, chosen in answers.items()},
+        "answers": {text: join_answers(chosen) for text, chosen in answers.items()},
     }
     if any(annotations.values()):
         given["annotations"] = nonempty(annotations)
@@ -100,7 +100,7 @@ def _annotation(question: Question, chosen: Sequence[str], note: str) -> dict[st
     return nonempty(told)
 
 
-def _planned(question: Message, verdict: Fields, words: str, asked: str) -> SentBack:
+def _plan_back(question: Message, verdict: Fields, words: str, asked: str) -> SentBack:
     """Return the plan with the further input that was shown with it: a yes has no other place for words."""
     mode, plan = text_in(verdict, "mode"), text_in(verdict, "updated_plan") or asked
     if words:

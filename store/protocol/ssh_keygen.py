@@ -1,4 +1,4 @@
-"""The program `ssh-keygen` of OpenSSH: signs with keys in files, agents and hardware, and verifies signatures."""
+"""Sign and verify by `ssh-keygen` of OpenSSH, with keys in files, agents and hardware."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def verify(text: str, signature: str, key: bytes, namespace: str) -> bool | None
 
 @contextmanager
 def _public_half(human: Human) -> Iterator[Path]:
-    """A file with the human's first key that the agent has; `ssh-keygen` asks the agent for the private half.
+    """Make a file with the human's first key that the agent has; `ssh-keygen` asks the agent for the private half.
 
     Raises:
         TeamError: `SIGNATURE_FAILED`: the agent has none of them.

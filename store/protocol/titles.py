@@ -1,4 +1,4 @@
-"""Title of a message or request, the same wherever it is shown, and what the answer to a request said."""
+"""Make the title of a message or request, the same wherever it is shown, and tell what an answer said."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _DEPTH = 40
 
 def structure(value: Any) -> str:
     """Return `value` in lines of safe text."""
-    return "\n".join(_lines(value, 0))
+    return "\n".join(_value_lines(value, 0))
 
 
-def _lines(value: Any, depth: int) -> Iterator[str]:
+def _value_lines(value: Any, depth: int) -> Iterator[str]:
     pad = "  " * depth
     if depth > _DEPTH:  # the rest in one line: what is shown is all that there is
         try:
@@ -39,25 +39,25 @@ def _lines(value: Any, depth: int) -> Iterator[str]:
             yield f"{pad}… nested deeper than can be shown"
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _entry(f"{pad}{safe_line(key, 200)}:", item, depth)
+            yield from _entry_lines(f"{pad}{safe_line(key, 200)}:", item, depth)
     elif isinstance(value, (list, tuple)):
         for each in value:
-            yield from _entry(f"{pad}-", each, depth)
+            yield from _entry_lines(f"{pad}-", each, depth)
     else:
         yield pad + _scalar(value)
 
 
-def _entry(head: str, value: Any, depth: int) -> Iterator[str]:
+def _entry_lines(head: str, value: Any, depth: int) -> Iterator[str]:
     if isinstance(value, (Mapping, list, tuple)):
         if not value:
             yield f"{head} {'{}' if isinstance(value, Mapping) else '[]'}"
         elif head.endswith("-") and isinstance(value, Mapping):
-            inner = list(_lines(value, depth + 1))
+            inner = list(_value_lines(value, depth + 1))
             yield f"{head} {inner[0].lstrip()}"
             yield from inner[1:]
         else:
             yield head
-            yield from _lines(value, depth + 1)
+            yield from _value_lines(value, depth + 1)
     elif isinstance(value, str) and "\n" in value:
         yield f"{head} |"
         pad = "  " * (depth + 1)
@@ -74,7 +74,7 @@ def _scalar(value: Any) -> str:
     return safe_line(value) if value != "" else "''"
 
 
-_LIMIT = 200
+_LONGEST = 200
 _REFERRING = frozenset({"request_id", "in_reply_to", "approve", "approved", "trust", REQUEST_DIGEST, SHOWN, SHOWN_BY})
 """Keys that say what a message belongs to and on what it rests, not what it is about."""
 _TELLING = ("issue", "question", "message", "topic", "context_summary", "reason", "spec_id", "task_id")
@@ -89,15 +89,15 @@ def title_of(read: ParsedMessage) -> str:
     """
     # guard: title-of-tool-and-input
     if read.opens is RequestKind.PERMISSION:
-        return _line(_asked(read)) or read.name
+        return _title_line(_request_title(read)) or read.name
     if read.opens is RequestKind.DESTROY and read.subject is not None:
         # Whoever asks is named beside it, and may ask for its own end or for that of another.
-        stated = _stated(read)
+        stated = _own_summary(read)
         is_named = re.search(rf"(?<![\w.-]){re.escape(read.subject)}(?![\w-])", stated) is not None
-        asked = _asked(read)
-        return _line(stated if is_named else f"{asked}: {stated}" if stated else asked)
+        asked = _request_title(read)
+        return _title_line(stated if is_named else f"{asked}: {stated}" if stated else asked)
     said = read.message.content.strip() if not read.carried else read.subject or ""
-    return _line(_stated(read) or _asked(read) or said or _telling(_fields(read))) or read.name
+    return _title_line(_own_summary(read) or _request_title(read) or said or _telling_text(_fields(read))) or read.name
 
 
 def _fields(read: ParsedMessage) -> Fields:
@@ -121,7 +121,7 @@ def summary_of(message: Message) -> str:
 def said_in(message: Message) -> str:
     """Say a message in one line: its summary as it is, else what it is about; of a verdict first yes or no."""
     read = parse_message(message)
-    summary = text_at(message.payload, "summary")
+    summary = trimmed_text_in(message.payload, "summary")
     if summary and read.opens is not RequestKind.PERMISSION:
         return summary
     title = title_of(read)
@@ -135,26 +135,30 @@ def verdict_reason(answer: Message) -> str:
     """Return the words of an answer: note, reason, feedback or result; empty without any."""
     read = parse_message(answer)
     if read.kind.family is Family.SPRINT:
-        return _result(read)
+        return _result_words(read)
     payload = answer.payload
     if read.opens is RequestKind.SHUTDOWN:  # it approves an end; what it says to the agent is no word to the asker
-        return text_at(payload, "note")
+        return trimmed_text_in(payload, "note")
     if read.answers is RequestKind.QUESTION and read.approve:
         return answers_text(payload)
-    return text_at(payload, "content") or text_at(payload, "reason") or text_at(payload, "feedback")
+    return (
+        trimmed_text_in(payload, "content")
+        or trimmed_text_in(payload, "reason")
+        or trimmed_text_in(payload, "feedback")
+    )
 
 
-def text_at(body: Fields, key: str) -> str:
-    """Return the text under `key`, empty when there is none."""
+def trimmed_text_in(body: Fields, key: str) -> str:
+    """Return the text under `key` without blanks around it, empty when there is none."""
     return text_in(body, key).strip()
 
 
-def _stated(read: ParsedMessage) -> str:
+def _own_summary(read: ParsedMessage) -> str:
     """Return the summary without the kind it may begin with; empty when nothing else is in it.
 
     Kinds that are words of the language, such as notify, may begin a sentence and are left there.
     """
-    stated = text_at(read.message.payload, "summary")
+    stated = trimmed_text_in(read.message.payload, "summary")
     if stated.replace(" ", "_").casefold() == read.name.casefold():
         return ""
     rest = stated.removeprefix(read.name)
@@ -162,39 +166,40 @@ def _stated(read: ParsedMessage) -> str:
         return stated
     rest = rest.lstrip(" :")
     # What is left of such a summary may fit a creation and an end.
-    return "" if _asked(read) or rest == "for you" or rest.startswith("{") else rest
+    return "" if _request_title(read) or rest == "for you" or rest.startswith("{") else rest
 
 
-def _telling(payload: Fields) -> str:
+def _telling_text(payload: Fields) -> str:
     """Return the text of the field that tells most, or else the first field."""
-    told = next((text for key in _TELLING if (text := text_at(payload, key))), "")
+    told = next((text for key in _TELLING if (text := trimmed_text_in(payload, key))), "")
     if told or not payload:
         return told
     key = next((key for key in payload if key not in _REFERRING), "")
-    return next(_lines({key: payload[key]}, 0)) if key else ""
+    return next(_value_lines({key: payload[key]}, 0)) if key else ""
 
 
-def _asked(read: ParsedMessage) -> str:
+def _request_title(read: ParsedMessage) -> str:
+    """Return what a message asks for, by its kind; empty for one that opens no request."""
     body, subject = read.body, read.subject or ""
     match read.opens:
         case RequestKind.PLAN:
-            return text_at(body, "content")
+            return trimmed_text_in(body, "content")
         case RequestKind.SHUTDOWN:
-            return text_at(body, "content") or text_at(body, "reason") or "Please stop"
+            return trimmed_text_in(body, "content") or trimmed_text_in(body, "reason") or "Please stop"
         case RequestKind.CREATE:
             return f"Wants a {subject}"
         case RequestKind.DESTROY:
             return f"End {subject}"
         case RequestKind.ESCALATION:
-            return text_at(body, "issue")
+            return trimmed_text_in(body, "issue")
         case RequestKind.CLARIFICATION:
-            return text_at(body, "question")
+            return trimmed_text_in(body, "question")
         case RequestKind.DEBUG:
-            return text_at(body, "error_summary")
+            return trimmed_text_in(body, "error_summary")
         case RequestKind.BROWSER:
-            return " ".join(filter(None, (text_at(body, "operation"), text_at(body, "url"))))
+            return " ".join(filter(None, (trimmed_text_in(body, "operation"), trimmed_text_in(body, "url"))))
         case RequestKind.RESEARCH:
-            return _first(body, "queries", "query")
+            return _first_inner_text(body, "queries", "query")
         case RequestKind.PERMISSION:
             denied = "Denied by the client: " if denial_of(body) else ""
             return denied + headline_of(permission_of(body), origin_of(body).directory)
@@ -204,21 +209,22 @@ def _asked(read: ParsedMessage) -> str:
             return ""
 
 
-def _result(read: ParsedMessage) -> str:
+def _result_words(read: ParsedMessage) -> str:
+    """Return what an answer of the sprint says, by its kind."""
     body = read.body
     if read.answers is RequestKind.DEBUG:
-        return text_at(body, "root_cause")
+        return trimmed_text_in(body, "root_cause")
     if read.answers is RequestKind.BROWSER:
-        return text_at(body, "error") or text_at(body, "status")
+        return trimmed_text_in(body, "error") or trimmed_text_in(body, "status")
     if read.answers is RequestKind.RESEARCH:
-        return _first(body, "results", "summary") or _first(body, "results", "status")
-    return text_at(body, "note") or text_at(body, "agent_name")
+        return _first_inner_text(body, "results", "summary") or _first_inner_text(body, "results", "status")
+    return trimmed_text_in(body, "note") or trimmed_text_in(body, "agent_name")
 
 
-def _first(body: Fields, key: str, inner: str) -> str:
-    return next((text_at(first, inner) for first in mappings_in(body, key)), "")
+def _first_inner_text(body: Fields, key: str, inner: str) -> str:
+    return next((trimmed_text_in(first, inner) for first in mappings_in(body, key)), "")
 
 
-def _line(text: str) -> str:
+def _title_line(text: str) -> str:
     line = text.strip().partition("\n")[0]
-    return line if len(line) <= _LIMIT else line[: _LIMIT - 1] + "…"
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

@@ -168,7 +168,7 @@ def signed_bytes(record: Fields) -> bytes:
         "broadcast_id": message.broadcast_id,
         "payload": message.payload,
     }
-    return _dumped(said).encode("ascii")
+    return _canonical_json(said).encode("ascii")
 
 
 def sign(record: Fields, key: bytes) -> str:
@@ -186,16 +186,17 @@ def message_seal(message: Message, key: bytes) -> Seal:
     return Seal.SIGNED if fits else Seal.BROKEN
 
 
-def _dumped(said: Fields) -> str:
+def _canonical_json(said: Fields) -> str:
     """Return the one JSON text of what is signed; texts keep their characters, keys become texts."""
-    return json.dumps(_plain(said), sort_keys=True, separators=(",", ":"))
+    return json.dumps(_json_value(said), sort_keys=True, separators=(",", ":"))
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
+    """Return a value of what is signed in the types of JSON; what is of another type as its text."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
 
 
@@ -256,7 +257,7 @@ def statement(team_id: str, verdict: Message) -> str:
         "words": verdict.content,
         "terms": {str(key): value for key, value in payload.items() if key not in _NOT_IN_TERMS},
     }
-    return _dumped(said)
+    return _canonical_json(said)
 
 
 def word_of(verdict: Message) -> str:
@@ -278,7 +279,7 @@ _REMEMBERED = 65_536
 NO_TOOL = "it cannot be verified here: install OpenSSH, or team-console with its extra `signatures`"
 
 
-_verified: dict[bytes, str] = {}
+_verified_signatures: dict[bytes, str] = {}
 """Digest of text, signature and keys -> what is wrong with it."""
 
 
@@ -288,15 +289,15 @@ def signature_trouble(text: str, signature: object, keys: Sequence[str], namespa
         return "it is not signed"
     # guard: signature-known-by-all-bytes
     digest = hashlib.sha256("\0".join((text, signature, namespace, *keys)).encode("utf-8", "replace")).digest()
-    trouble = _verified.get(digest)
+    trouble = _verified_signatures.get(digest)
     if trouble is None:
         trouble = _verify(text, signature, keys, namespace)
         if trouble == NO_TOOL:
             return trouble
-        if len(_verified) >= _REMEMBERED:
-            _verified.clear()
+        if len(_verified_signatures) >= _REMEMBERED:
+            _verified_signatures.clear()
         # guard: signature-verified-once
-        _verified[digest] = trouble
+        _verified_signatures[digest] = trouble
     return trouble
 
 
@@ -315,13 +316,13 @@ def _verify(text: str, signature: str, keys: Sequence[str], namespace: str) -> s
     # guard: hardware-key-touched-without-library
     if parts.is_of_hardware and not parts.is_touched:
         return "nobody touched the hardware key that signed it"
-    is_good = _is_good(parts, text, signature)
+    is_good = _fits_text(parts, text, signature)
     if is_good is None:
         return NO_TOOL
     return "" if is_good else "its signature does not fit what it says"
 
 
-def _is_good(parts: SshSignature, text: str, signature: str) -> bool | None:
+def _fits_text(parts: SshSignature, text: str, signature: str) -> bool | None:
     """Return whether a signature fits a text, by `cryptography`, else by `ssh-keygen`; None where neither is there."""
     try:
         from team_console.store.protocol.key_arithmetic import is_signed_by_key
@@ -407,7 +408,7 @@ def objection(
         or _own_key_trouble(config, message, question, recorded)
         or _other_request_trouble(message, question)
     )
-    if trouble and recorded is not None and _is_older(config, recorded, message, question):
+    if trouble and recorded is not None and _is_before_signing(config, recorded, message, question):
         return ""
     return trouble
 
@@ -542,7 +543,7 @@ def order_of(message: Message) -> Message | None:
     return order if is_meant and order.type == ORDER and order.sender == message.sender else None
 
 
-def _is_older(config: TeamConfig, recorded: RecordedFacts, message: Message, question: Message | None) -> bool:
+def _is_before_signing(config: TeamConfig, recorded: RecordedFacts, message: Message, question: Message | None) -> bool:
     """Return whether message and question are on record as ours, and from before the team began to sign.
 
     A date is what its writer says it is; a line of the trail behind the first signed one came after it.
@@ -616,13 +617,15 @@ def fingerprint(key: str) -> str:
 
 def acceptance_text(team_id: str, human: str, keys: Sequence[str]) -> str:
     """Return the text that is signed to take the keys with these fingerprints on record."""
-    return _dumped({"version": 1, "namespace": KEYS_NAMESPACE, "team": team_id, "human": human, "keys": sorted(keys)})
+    return _canonical_json(
+        {"version": 1, "namespace": KEYS_NAMESPACE, "team": team_id, "human": human, "keys": sorted(keys)}
+    )
 
 
 def confirmation_text(team_id: str, human: str, sha256: str) -> str:
     """Return the text that is signed to confirm settings with this digest, of a team that had this identity before."""
     said = {"version": 1, "namespace": SETTINGS_NAMESPACE, "team": team_id, "human": human, "settings_sha256": sha256}
-    return _dumped(said)
+    return _canonical_json(said)
 
 
 def unsigned_confirmations(recorded: RecordedFacts | None) -> Iterator[Confirmation]:

@@ -24,10 +24,10 @@ from team_console.store.model.safe import safe_line
 from team_console.store.model.schedule import lease_end
 from team_console.store.protocol.checks import sprint_content
 from team_console.store.protocol.judgement import with_bearing
-from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.membership import CREATED, created_agent, known_members, members
 from team_console.store.protocol.parsing import CARRIERS, EARLIEST, parse_message, text_in
-from team_console.store.protocol.relations import REQUEST, has_stopped
+from team_console.store.protocol.phrases import phrase
+from team_console.store.protocol.relations import REQUEST, stopped_agents
 from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.team_rules import SM, classes_of, ending_problem
 from team_console.store.protocol.verdicts import ORDERED, SIGNATURE, Seen
@@ -418,7 +418,7 @@ def approve_ending(tx: Transaction, actor: str, question: Message, note: str | N
 
 def _is_stopped(state: TeamState, agent: str) -> bool:
     """Return whether the agent has stopped already, by the messages and the notes on sessions."""
-    return agent in has_stopped(state.config, (*state.everything(), *state.session_notes()), state.recorded)
+    return agent in stopped_agents(state.config, (*state.everything(), *state.session_notes()), state.recorded)
 
 
 def finish_endings(tx: Transaction) -> list[Message]:

@@ -23,8 +23,9 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.kinds import IN_WORDS, VERDICT_ONLY, RequestKind, phrase
+from team_console.store.protocol.kinds import IN_WORDS, VERDICT_ONLY, RequestKind
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.remarks import REMARKS
 from team_console.store.protocol.titles import summary_of
 from team_console.store.service.decision import Answers, Decision

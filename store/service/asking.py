@@ -26,8 +26,9 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.kinds import WITHDRAWN, phrase
+from team_console.store.protocol.kinds import WITHDRAWN
 from team_console.store.protocol.parsing import asks
+from team_console.store.protocol.phrases import phrase
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.grants import answer_by_grant

@@ -16,7 +16,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Fields
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import ONCE
-from team_console.store.protocol.kinds import phrase
+from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.remarks import Remark, remark_words
 from team_console.store.protocol.verdicts import Face, Seen
 

@@ -17,9 +17,10 @@ from team_console.store.model.names import canonical, is_name
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import FURTHER, ONCE, WHY, denial_of, origin_of
 from team_console.store.protocol.free_text import secret_warnings
-from team_console.store.protocol.kinds import ASKBACK, ASKED_BACK, REPLACES, RESPONSES, RequestKind, phrase
+from team_console.store.protocol.kinds import ASKBACK, ASKED_BACK, REPLACES, RESPONSES, RequestKind
 from team_console.store.protocol.membership import known_members
 from team_console.store.protocol.parsing import key_in, parse_message
+from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.remarks import REMARKS, Remark
 from team_console.store.protocol.request_row import RequestRow

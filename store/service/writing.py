@@ -202,9 +202,9 @@ def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
     announced = {name for name in wanted if name not in tx.config.agents}
     if not (wanted & asked or announced):
         return []
-    from team_console.store.protocol.relations import silent  # with all that judges requests: 8 ms
+    from team_console.store.protocol.relations import silent_agents  # with all that judges requests: 8 ms
 
-    quiet = silent(tx.config, (*tx.everything(), *notes)) & wanted
+    quiet = silent_agents(tx.config, (*tx.everything(), *notes)) & wanted
     return [f"{name} has stopped or was asked to; the message waits until it reads again" for name in sorted(quiet)]
 
 
@@ -360,7 +360,7 @@ def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
 
 def _team_facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
     """Return the facts these messages are judged by; what only some kinds need is looked for only for them."""
-    from team_console.store.protocol.relations import has_stopped  # with all that judges requests: 8 ms
+    from team_console.store.protocol.relations import stopped_agents  # with all that judges requests: 8 ms
 
     names, live = {read.name for read in reads}, tx.everything()
     carried = map(parse_message, (message for message in live if message.type in CARRIERS))
@@ -370,7 +370,7 @@ def _team_facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
         report_targets(carried) if "AGENT_COMPLETE" in names else {},
         plans_of(map(parse_message, live)) if BATCH_REPORT in names else {},
         expected_on_roster(tx.config, membership_facts(live)) if "AGENT_ROSTER_BROADCAST" in names else {},
-        has_stopped(tx.config, live, tx.recorded) if "AGENT_DESTROY_REQUEST" in names else frozenset(),
+        stopped_agents(tx.config, live, tx.recorded) if "AGENT_DESTROY_REQUEST" in names else frozenset(),
     )
 
 

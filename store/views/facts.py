@@ -22,7 +22,7 @@ from team_console.store.model.schedule import (
     max_attempts,
     next_attempt,
 )
-from team_console.store.protocol.judgement import Judged, at
+from team_console.store.protocol.judgement import Judged, row_at
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import SESSION, Membership
 from team_console.store.protocol.parsing import EARLIEST, Order, PlacedMessage
@@ -318,7 +318,7 @@ def requests_of(judged: Judged, now: datetime) -> Requests:
             plans[row.asker] = row.state
         if row.kind is RequestKind.CREATE and row.verdict is not None:
             creations.setdefault(row.verdict.message_id, PlacedMessage.of(row.question, row.order[3]))
-    shown = [at(row, now) for row in judged_rows]
+    shown = [row_at(row, now) for row in judged_rows]
     waiting = tuple([row for row in shown if row.is_open])
     closed = [row for row in shown if not row.is_open]
     rows = (*waiting, *sorted(closed, key=lambda row: (row.decided, row.order), reverse=True))

@@ -11,7 +11,7 @@ from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code
 from team_console.store.model.message import new_record
-from team_console.store.protocol.remarks import Remark, placed
+from team_console.store.protocol.remarks import Remark, place_remarks
 from team_console.store.protocol.verdicts import EVIDENCE, Face, Seen, digest_of, seen_of
 from team_console.store.service import agents, requests, sending
 from team_console.store.service.compaction import still_needed
@@ -108,4 +108,4 @@ def test_what_leaves_takes_no_answer_along_that_is_still_needed(
 def test_a_remark_whose_line_is_gone_says_so_and_is_never_moved_silently(
     remarks: list[tuple[int, str, str]], lines: list[str], told: list[str]
 ) -> None:
-    assert [one.words for one in placed([Remark(*remark) for remark in remarks], lines)] == told
+    assert [one.words for one in place_remarks([Remark(*remark) for remark in remarks], lines)] == told

@@ -21,7 +21,7 @@ from team_console.store.protocol.client_requests import (
     ALWAYS,
     editable_part,
     headline_of,
-    joined,
+    join_answers,
     modes_of,
     origin_of,
     permission_of,
@@ -290,7 +290,7 @@ def _answer_questions(screen: MainScreen, row: RequestRow, seen_request: SeenReq
 
     def answered(answers: Answers, notes: Notes, view: Decision) -> PendingDecision:
         given = {text: [each] if isinstance(each, str) else each for text, each in answers.items()}
-        told = (joined(each) + (f" ({notes[text]})" if text in notes else "") for text, each in given.items())
+        told = (join_answers(each) + (f" ({notes[text]})" if text in notes else "") for text, each in given.items())
         chosen = "; ".join(told)
         decision = replace(view, approve=True, answers=answers, notes=notes)
         write = pending_write(f"answer {asker}: {in_quotes(chosen)}", decision)

@@ -19,7 +19,7 @@ from team_console.store.model.message import URGENT, Message
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.free_text import count_words, summary_warnings
-from team_console.store.protocol.kinds import phrase
+from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.titles import said_in
 from team_console.store.service import agents, deliveries, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
