@@ -19,9 +19,9 @@ from team_console.console.cli.tools import (
     EXIT_STATUSES,
     FILES,
     SettingRow,
-    kept_schemas,
     key_rows,
-    named_rows,
+    keyless_rows,
+    read_schemas,
     setting_rows,
 )
 from team_console.console.mcp.acting import ActingAgent
@@ -75,7 +75,7 @@ _PULSES = (
 def schemas() -> str:
     """What every verb prints with --json, field by field."""
     parts = []
-    for name, schema in kept_schemas("results").items():
+    for name, schema in read_schemas("results").items():
         rows = list(_fields(schema))
         body = _table(("Field", "Value", "Means"), rows) if rows else "One value for each line; see the guide.\n"
         parts.append(f"## {name}\n\n{body}")
@@ -161,7 +161,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "commands": lambda: "\n".join(_command(verb) for verb in VERBS if verb.group),
     "everywhere": lambda: _arguments(parser_for(None)._actions),
     "keys": lambda: _table(("Key", "Action", "Where"), ((f"`{key}`", *more) for key, *more in key_rows())),
-    "named": lambda: _table(("Name", "Action", "Where"), ((f"`{name}`", *more) for name, *more in named_rows())),
+    "named": lambda: _table(("Name", "Action", "Where"), ((f"`{name}`", *more) for name, *more in keyless_rows())),
     "legend": legend,
     "kinds": lambda: _table(
         ("Kind", "Family", "Direction", "Opens or answers", "Entry point"), map(_kind_row, KINDS.values())

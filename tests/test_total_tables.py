@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 import pytest
-from team_console.console.cli.tools import kept_schemas
+from team_console.console.cli.tools import read_schemas
 from team_console.store.model.message import Status
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import AgentState, DeliveryState, Flag, Need, RequestState, StoryState
@@ -49,4 +49,4 @@ def test_every_state_has_a_word_of_its_own(kind: type[enum.StrEnum]) -> None:
 
 @pytest.mark.parametrize("name", KEPT)
 def test_the_schemas_that_verbs_print_are_those_of_the_types(name: str) -> None:
-    assert kept_schemas(name) == json.loads(json.dumps(KEPT[name]())), "run: python -m tests.schemas"
+    assert read_schemas(name) == json.loads(json.dumps(KEPT[name]())), "run: python -m tests.schemas"

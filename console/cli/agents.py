@@ -109,10 +109,12 @@ def _serve(call: Call) -> int:
 
 # `sendmessage`: SendMessage JSON (seed 001) on standard input, its reply on standard output.
 
-_WANTED = 'Give {"type": "message", "recipient": "AGENT", "content": "...", "summary": "..."}, or several such objects.'
+_FORM_HINT = (
+    'Give {"type": "message", "recipient": "AGENT", "content": "...", "summary": "..."}, or several such objects.'
+)
 
 
-_DECIDING = ("plan_approval_response", "shutdown_response", "shutdown_request")
+_DECIDING_TYPES = ("plan_approval_response", "shutdown_response", "shutdown_request")
 """Types of documents that decide something, so that whoever does must be known."""
 
 
@@ -127,7 +129,7 @@ def do_sendmessage(call: Call) -> int:
     Examples:
       team-console --as helper sendmessage < message.json"""
     call.as_json = True
-    documents = json_documents(standard_input("the document"), hint=_WANTED)
+    documents = json_documents(standard_input("the document"), hint=_FORM_HINT)
     if len(documents) == 1:
         call.json(_submit(call, documents[0]))
         return 0
@@ -148,7 +150,7 @@ def _submit(call: Call, document: Any) -> dict[str, Any]:
 
     if isinstance(document, TeamError):
         raise document
-    decides = read_form(document).type in _DECIDING
+    decides = read_form(document).type in _DECIDING_TYPES
     return send_document(call.decider if decides else call.caller, document)
 
 

@@ -36,7 +36,7 @@ def _agent_of_process() -> str | None:
     return canonical(os.environ.get("TEAM_CONSOLE_AS", "")) or None
 
 
-def unreadable(snapshot: Snapshot, location: str) -> TeamError:
+def unreadable_error(snapshot: Snapshot, location: str) -> TeamError:
     """Return the error for a queue that is there and cannot be read, or is gone: never shown as empty (decision
     D16).
     """
@@ -70,7 +70,7 @@ def unknown_agent_warning(
     if name is None or _is_known(snapshot, name) or everything_of():
         return []
     text = f"nobody called {name} is known in team {snapshot.config.name}, and nobody in its archives"
-    return [f"{text}{did_you_mean(name, _names(snapshot))}"]
+    return [f"{text}{did_you_mean(name, _known_names(snapshot))}"]
 
 
 def unknown_kind_warning(config: TeamConfig, kind: str | None) -> list[str]:
@@ -90,10 +90,10 @@ def _is_known(snapshot: Snapshot, name: str) -> bool:
         return True
     if any(name == message.sender or name in message.recipients for message in snapshot.messages):
         return True
-    return name in _names(snapshot)
+    return name in _known_names(snapshot)
 
 
-def _names(snapshot: Snapshot) -> Iterable[str]:
+def _known_names(snapshot: Snapshot) -> Iterable[str]:
     return known_members(snapshot.config, snapshot.messages)
 
 
@@ -203,10 +203,10 @@ class Call(Output):
         """
         snapshot = self.team.snapshot()
         if not snapshot.is_known:
-            raise unreadable(snapshot, self.team.location)
+            raise unreadable_error(snapshot, self.team.location)
         return snapshot
 
-    def tell_stranger(self, snapshot: Snapshot | None = None) -> None:
+    def warn_of_stranger(self, snapshot: Snapshot | None = None) -> None:
         """Warn that whoever acts or looks is nobody of the team, as after a slip in `--as`.
 
         Without a `snapshot` the queue is read only for a name that the settings do not know.
@@ -220,15 +220,15 @@ class Call(Output):
             return
         snapshot = snapshot or self.team.snapshot()
         if not _is_known(snapshot, name):
-            self.warn([f"no member of team {config.name} is called {name}{did_you_mean(name, _names(snapshot))}"])
+            self.warn([f"no member of team {config.name} is called {name}{did_you_mean(name, _known_names(snapshot))}"])
 
-    def tell_zone(self) -> None:
+    def note_zone(self) -> None:
         """Say on standard error in which zone the times of a listing are, where it is not UTC."""
         zone = self.team.clock().astimezone().isoformat()[-6:]
         if zone != "+00:00":
             self.note(f"times are local, UTC{zone} (with TZ=UTC: UTC)")
 
-    def tell_outage(self, words: str) -> None:
+    def note_outage(self, words: str) -> None:
         """Say on standard error, while a verb waits, that its store is away or back."""
         self.note(f"team-console: {words}")
 

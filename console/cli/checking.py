@@ -7,8 +7,8 @@ import os
 from msgspec.structs import asdict, replace
 from team_console.console.cli.call import Call
 from team_console.console.cli.main import flag, verb
-from team_console.console.cli.printing import print_list, width
-from team_console.console.cli.watching import watched
+from team_console.console.cli.printing import cell_width, print_list
+from team_console.console.cli.watching import settled_snapshot
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Problem
 from team_console.store.model.safe import counted, safe_line
@@ -17,7 +17,8 @@ from team_console.store.views.status import State, assess, check_json, view_of_t
 
 MOST_ARCHIVED = 20_000
 """How many archived messages are looked at, so that an answer is not said to answer nothing."""
-_AUDITED = 2_000
+_MOST_AUDITED = 2_000
+"""Lines of the audit trail whose chain is checked, the newest."""
 _CHECK_COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 
 
@@ -42,11 +43,11 @@ def do_check(call: Call) -> int:
       team-console check
       team-console check --heal"""
     from team_console.console.clients.join import gate_problems  # 20 ms, and only here
-    from team_console.store.service.signing import authority_problems  # what writes, as in `_repaired`
+    from team_console.store.service.signing import authority_problems  # what writes, as in `_repair`
 
-    healed = _repaired(call)
-    snapshot = watched(call.team, whole=True)
-    broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
+    healed = _repair(call)
+    snapshot = settled_snapshot(call.team, whole=True)
+    broken = trail_findings(call.team.audit(limit=_MOST_AUDITED)) if snapshot.is_known else ()
     truth = assess(snapshot, call.team.clock())
     problems = [*snapshot.problems, *broken, *authority_problems(call.team, snapshot)]
     locked = truth.reason(State.LOCKED)  # everything else that is the matter is a finding already
@@ -63,15 +64,15 @@ def do_check(call: Call) -> int:
     if healed:
         call.say(*(each.message for each in healed))
     for current in view.findings:
-        _check_print(call, current)
+        _print_finding(call, current)
     if truth.reasons:
         call.say(f"condition  {truth.state}")
     number = len(view.findings)
-    call.say(findings_of(number, errors) if number else "nothing to report")
+    call.say(findings_words(number, errors) if number else "nothing to report")
     return int(errors > 0)
 
 
-def _repaired(call: Call) -> tuple[Problem, ...]:
+def _repair(call: Call) -> tuple[Problem, ...]:
     # What writes is imported here: `status` counts findings by this module, too.
     from team_console.store.service.maintenance import heal
     from team_console.store.service.signing import accept_keys, accept_settings
@@ -83,18 +84,18 @@ def _repaired(call: Call) -> tuple[Problem, ...]:
     return heal(call.caller) if call.options.heal else ()
 
 
-_OF_VERDICTS = frozenset({"FORGED_VERDICT", "UNVERIFIED_VERDICT", "ALTERED_VERDICT"})
+_VERDICT_CODES = frozenset({"FORGED_VERDICT", "UNVERIFIED_VERDICT", "ALTERED_VERDICT"})
 
 
 def _with_place(call: Call, problem: Problem) -> Problem:
     """Return the finding with the place in the file of a verdict that another program wrote or changed."""
-    where = place_of_message(call.team, problem.place) if problem.code in _OF_VERDICTS else problem.place
+    where = place_of_message(call.team, problem.place) if problem.code in _VERDICT_CODES else problem.place
     return problem if where == problem.place else replace(problem, message=f"{problem.message} ({where})")
 
 
-def _check_print(call: Call, problem: Problem) -> None:
+def _print_finding(call: Call, problem: Problem) -> None:
     word = safe_line(problem.severity)
-    pad = " " * max(1, 9 - width(word))
+    pad = " " * max(1, 9 - cell_width(word))
     call.say(word, style=_CHECK_COLOURS.get(problem.severity, "dim"), rest=f"{pad}{problem.code}  {problem.place}")
     call.say(f"         {problem.message}")
     if problem.hint:
@@ -103,7 +104,7 @@ def _check_print(call: Call, problem: Problem) -> None:
 
 # Place of a message: file and line in a team of files, the row in a database.
 
-_LONGEST = 64 * 1024 * 1024
+_MOST_SEARCHED = 64 * 1024 * 1024
 """Bytes of a queue that are searched."""
 
 
@@ -114,7 +115,7 @@ def place_of_message(team: Team, message_id: str) -> str:
         return f"row {message_id}"
     try:
         with open(path, "rb") as file:
-            data = file.read(_LONGEST)
+            data = file.read(_MOST_SEARCHED)
     except OSError:
         return message_id
     at = data.find(message_id.encode("utf-8", "replace"))
@@ -125,7 +126,7 @@ def place_of_message(team: Team, message_id: str) -> str:
 # Findings counted for people: `1 finding, an error`, `3 findings, 1 of them an error`.
 
 
-def findings_of(number: int, errors: int) -> str:
+def findings_words(number: int, errors: int) -> str:
     """Return the number of findings and of errors among them, in words; errors only where there are any."""
     of_them = f"{errors} of them " if number > 1 else ""
     told = f", {of_them}{'an error' if errors == 1 else 'errors'}" if errors else ""

@@ -7,7 +7,7 @@ import sys
 from team_console.console.cli.call import Call
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.output import is_terminal
-from team_console.console.cli.talk import confirmed
+from team_console.console.cli.talk import ask_yes_or_no
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted
 from team_console.store.service.maintenance import Cleared, clear, clearing_forecast
@@ -26,14 +26,14 @@ def do_clear(call: Call) -> None:
     Examples:
       team-console clear --older-than-days 30 --dry-run"""
     options = call.options
-    call.tell_stranger()
+    call.warn_of_stranger()
     if options.dry_run:
         _print_cleared(call, clearing_forecast(call.caller, older_than_days=options.older_than_days), dry_run=True)
         return
     if options.archives and not options.yes:
         days = call.team.config().delete_archived_after_days
         call.note(f"archived messages older than {days} days will be deleted for good")
-        if not (is_terminal(sys.stdin) and is_terminal(sys.stderr) and confirmed("Delete them?")):
+        if not (is_terminal(sys.stdin) and is_terminal(sys.stderr) and ask_yes_or_no("Delete them?")):
             text = "deleting archives was not confirmed; nothing was written"
             raise TeamError(Code.NOT_PERMITTED, text, "Add --yes.")
     cleared = clear(call.caller, older_than_days=options.older_than_days, delete_archived=options.archives)

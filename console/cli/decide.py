@@ -9,10 +9,10 @@ from datetime import timedelta
 from typing import Any
 
 from team_console.console.cli.call import Call, UsageError
-from team_console.console.cli.chosen import Answers, answers_from, words_for
-from team_console.console.cli.input import content, file_text
+from team_console.console.cli.input import file_text, text_or_input
 from team_console.console.cli.main import DAY, REQUEST, arg, flag, seconds, verb
-from team_console.console.cli.printing import describe, print_list, whole_content
+from team_console.console.cli.option_answers import Answers, answers_from, words_for
+from team_console.console.cli.printing import decision_lines, print_list, whole_content
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, value_words
@@ -78,7 +78,7 @@ SEVERAL = (
 """One request, or several that get the same verdict."""
 
 
-def _finish_asking(call: Call, receipt: Receipt) -> int:
+def _print_asked(call: Call, receipt: Receipt) -> int:
     """Print what was asked, or with a wait what was answered; the exit status.
 
     Without a wait the request id stands alone on standard output, with one the answer does, so that a script can
@@ -94,7 +94,7 @@ def _finish_asking(call: Call, receipt: Receipt) -> int:
 
 # What the command line showed of a request before it is answered: `show` names it, `--seen` quotes it.
 
-_WORD = re.compile(r"[0-9a-f]{64}")
+_CODE = re.compile(r"[0-9a-f]{64}")
 
 
 SEEN = arg(
@@ -104,27 +104,27 @@ SEEN = arg(
 )
 
 
-def seen_by(call: Call, question: Message | None = None) -> Seen:
-    """Return what was shown to the answerer, for the record of the verdict.
+def seen_on_command_line(call: Call, question: Message | None = None) -> Seen:
+    """Return what was shown to the answerer, as the code of `--seen` proves it, for the record of the verdict.
 
     Args:
         question: The request as it was read already, which the answer is to be on in any case.
 
     Raises:
-        ChangedError: The request is not what `show` printed with this word.
-        TeamError: `INVALID_FIELD` for a word that `show` never prints.
+        ChangedError: The request is not what `show` printed with this code.
+        TeamError: `INVALID_FIELD` for a code that `show` never prints.
     """
-    word = call.options.seen
-    if word is None:
+    code = call.options.seen
+    if code is None:
         return Seen(digest_of(question) if question is not None else "", face=Face.NAMED)
-    if not _WORD.fullmatch(word):
+    if not _CODE.fullmatch(code):
         hint = f"team-console show {call.options.request} prints it."
         raise TeamError(Code.INVALID_FIELD, "--seen takes the whole code that show prints, 64 hexadecimal digits", hint)
-    question = question or live_question(call.snapshot(), call.options.request, word)
+    question = question or live_question(call.snapshot(), call.options.request, code)
     if question is None:
-        return Seen(word, face=Face.PRINTED)
+        return Seen(code, face=Face.PRINTED)
     # guard: answered-what-show-printed
-    if digest_of(question) != word:
+    if digest_of(question) != code:
         raise ChangedError(call.options.request, question)
     return seen_of(question, face=Face.PRINTED)
 
@@ -147,9 +147,9 @@ def do_plan(call: Call) -> int:
     Examples:
       team-console --as helper plan --content - < plan.md
       team-console --as helper plan --content "1. Split loader.py" --wait 600"""
-    plan, options = content(call.options.content) or "", call.options
+    plan, options = text_or_input(call.options.content) or "", call.options
     handed_in = submit_plan(call.caller, content=plan, summary=options.summary, replaces=options.replaces)
-    return _finish_asking(call, handed_in)
+    return _print_asked(call, handed_in)
 
 
 # `ask`: an agent puts a question to the human; the request id comes back, or with a wait the answer.
@@ -178,18 +178,18 @@ def do_ask(call: Call) -> int:
     Examples:
       team-console --as helper ask "Which database?" --option PostgreSQL --option SQLite --wait"""
     options = call.options
-    questions = _questions(call)
+    questions = _questions_asked(call)
     expires = call.team.clock() + timedelta(seconds=options.expires) if options.expires is not None else None
     asked = ask_question(call.caller, questions=questions, expires=expires, summary=options.summary)
-    return _finish_asking(call, asked)
+    return _print_asked(call, asked)
 
 
-def _questions(call: Call) -> list[dict[str, Any]]:
+def _questions_asked(call: Call) -> list[dict[str, Any]]:
     options = call.options
     if (options.question is None) is (options.questions is None):
         raise UsageError("give one QUESTION, or --questions JSON", 'team-console ask "Which one?" --option A')
     if options.questions is not None:
-        return _listed(content(options.questions) or "")
+        return _questions_in_json(text_or_input(options.questions) or "")
     if not options.question.strip():
         raise TeamError(Code.INVALID_FIELD, "the question is empty", "Say what is asked.")
     return [
@@ -202,7 +202,7 @@ def _questions(call: Call) -> list[dict[str, Any]]:
     ]
 
 
-def _listed(text: str) -> list[dict[str, Any]]:
+def _questions_in_json(text: str) -> list[dict[str, Any]]:
     hint = 'Give a list such as [{"question": "Which?", "options": [{"label": "A"}]}].'
     value = parse_json(text, what="--questions", hint=hint)
     if not isinstance(value, list) or not value:
@@ -228,7 +228,7 @@ def do_verdict(call: Call) -> int:
 
 # `approve`: answers an open request with yes.
 
-_ONLY = object()
+_ONLY_SUGGESTION = object()
 """`--always` without a number, which any number could be taken for."""
 
 
@@ -241,7 +241,7 @@ _ONLY = object()
         "permission: allow the client's suggestion N from now on (without a number: its only one)",
         nargs="?",
         type=int,
-        const=_ONLY,
+        const=_ONLY_SUGGESTION,
         metavar="N",
     ),
     arg("--mode", "plan: the mode to continue in, one of those it offers", metavar="MODE"),
@@ -257,7 +257,7 @@ def do_approve(call: Call) -> int:
       team-console approve REQUEST --note "Keep it small"
       team-console approve REQUEST REQUEST
       team-console approve REQUEST --always"""
-    return _each(call, _approve)
+    return _decide_each(call, _approve)
 
 
 def _approve(call: Call) -> None:
@@ -272,14 +272,14 @@ def _approve(call: Call) -> None:
         request_id=options.request,
         note=options.note,
         agent_name=options.agent_name,
-        seen=seen_by(call),
+        seen=seen_on_command_line(call),
         remarks=_remarks(call),
         scope="once" if options.always is None else "always",
-        suggestion=None if options.always is _ONLY else options.always,
+        suggestion=None if options.always is _ONLY_SUGGESTION else options.always,
         mode=options.mode,
         updated=file_text(options.edited, what="--edited") if options.edited is not None else None,
     )
-    call.finish(receipt, describe("approved", receipt))
+    call.finish(receipt, decision_lines("approved", receipt))
 
 
 # `reject`: answers an open request with no, with the reason.
@@ -297,7 +297,7 @@ def do_reject(call: Call) -> int:
     Examples:
       team-console reject REQUEST --reason "No word on error handling" --suggest "Add a section on retries"
     """
-    return _each(call, _reject)
+    return _decide_each(call, _reject)
 
 
 def _reject(call: Call) -> None:
@@ -307,26 +307,26 @@ def _reject(call: Call) -> None:
         request_id=options.request,
         reason=options.reason,
         suggest=options.suggest,
-        seen=seen_by(call),
+        seen=seen_on_command_line(call),
         remarks=_remarks(call),
     )
-    call.finish(receipt, describe("rejected", receipt))
+    call.finish(receipt, decision_lines("rejected", receipt))
 
 
-def _each(call: Call, decide_one: Callable[[Call], None]) -> int:
+def _decide_each(call: Call, decide_one: Callable[[Call], None]) -> int:
     """Decide each request that is named, on its own; one that is refused keeps none of the others.
 
     Raises:
-        TeamError: `USAGE` for words of --seen that are more or fewer than the requests.
+        TeamError: `USAGE` for codes of --seen that are more or fewer than the requests.
     """
     options = call.options
-    named, words = list(dict.fromkeys(options.requests)), options.seen or []
-    if words and len(words) != len(named):
-        text = f"--seen is given {counted(len(words), 'time')} for {counted(len(named), 'request')}"
+    named, codes = list(dict.fromkeys(options.requests)), options.seen or []
+    if codes and len(codes) != len(named):
+        text = f"--seen is given {counted(len(codes), 'time')} for {counted(len(named), 'request')}"
         raise UsageError(text, "Give the code of each request, in their order.")
     status = 0
     for number, options.request in enumerate(named):
-        options.seen = words[number] if words else None
+        options.seen = codes[number] if codes else None
         try:
             decide_one(call)
         except TeamError as error:
@@ -358,9 +358,9 @@ def do_askback(call: Call) -> None:
     """
     options = call.options
     said, remarks = options.question or None, _remarks(call)
-    question = Decision(options.request, None, said, remarks=remarks, asks_back=True, seen=seen_by(call))
+    question = Decision(options.request, None, said, remarks=remarks, asks_back=True, seen=seen_on_command_line(call))
     receipt = decide(call.decider, question)
-    call.finish(receipt, describe("asked back about", receipt))
+    call.finish(receipt, decision_lines("asked back about", receipt))
 
 
 def _remarks(call: Call) -> tuple[Remark, ...]:
@@ -414,7 +414,7 @@ def do_grant(call: Call) -> None:
         "differed": list(trial.rejected),
     }
     if options.yes:
-        receipt = start_grant(call.decider, trial, lasts=_age(options.lasts), uses=options.uses)
+        receipt = start_grant(call.decider, trial, lasts=_duration(options.lasts), uses=options.uses)
         given = receipt.request_id
         end = f"in force: {given}; end it with: team-console grants recall {given}"
         call.show({**receipt.as_json(), "grant_id": given, **facts}, trial.scope.words, trial.words, end)
@@ -426,7 +426,7 @@ def do_grant(call: Call) -> None:
         call.say("nothing is in force: add --yes, with --for AGE or --uses N")
 
 
-def _age(given: str | None) -> timedelta | None:
+def _duration(given: str | None) -> timedelta | None:
     """Return the time that `30m`, `12h` or `7d` means.
 
     Raises:
@@ -506,16 +506,16 @@ def do_answer(call: Call) -> None:
     answers: Answers | None = None
     if questions and (options.option or options.text):
         answers = answers_from(questions, options.option, options.text)
-    words = content(options.content) or ("" if answers else "\n".join((*options.option, *options.text)))
+    words = text_or_input(options.content) or ("" if answers else "\n".join((*options.option, *options.text)))
     receipt = answer(
         call.decider,
         request_id=options.request,
         answers=answers,
         notes={text: "\n".join(said) for text, said in words_for(questions, options.note).items()},
         content=words or None,
-        seen=seen_by(call, question),
+        seen=seen_on_command_line(call, question),
     )
-    call.finish(receipt, describe("answered", receipt))
+    call.finish(receipt, decision_lines("answered", receipt))
 
 
 # `withdraw`: an asker takes back an open request of its own.
@@ -565,7 +565,7 @@ def do_shutdown(call: Call) -> int:
     timeout = options.timeout
     if options.everyone and timeout is None:
         timeout = call.team.config().overdue_seconds["shutdown"]
-    stops = [_ask(call, agent, timeout) for agent in agents]
+    stops = [_ask_to_stop(call, agent, timeout) for agent in agents]
     agreed = agreed_by_now(call.team, stops, me=call.actor) if timeout is not None else 0
     rows = [_stop_json(stop) for stop in stops]
     status = int(timeout is not None and agreed < len(rows))
@@ -580,7 +580,7 @@ def do_shutdown(call: Call) -> int:
     return status
 
 
-def _ask(call: Call, agent: str, timeout: float | None) -> StopRequest:
+def _ask_to_stop(call: Call, agent: str, timeout: float | None) -> StopRequest:
     """Ask one, wait for its answer where there is a time for it, and say how it goes."""
 
     def say(text: str) -> None:

@@ -67,7 +67,7 @@ def do_decisions(call: Call) -> None:
     if options.csv:
         print_csv(call, DECISION_FIELDS, map(decision_row, ledger.decisions))
     elif ledger.decisions:
-        call.tell_zone()
+        call.note_zone()
         print_table(call, [_cells(decision) for decision in ledger.decisions])
     else:
         call.say("no decisions")

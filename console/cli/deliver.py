@@ -32,7 +32,7 @@ def do_deliver(call: Call) -> None:
       team-console deliver --loop"""
     options = call.options
     only = _agents_to_serve(options.to)
-    call.tell_stranger()
+    call.warn_of_stranger()
     if not options.loop:
         for name in (signal.SIGTERM, signal.SIGHUP):  # a claim left behind would hold its message back
             signal.signal(name, signal.default_int_handler)

@@ -8,7 +8,7 @@ from typing import Any
 from team_console.console.cli.call import Call
 from team_console.console.cli.main import Arg, VerbCommand, arg, flag, verb
 from team_console.console.cli.printing import Cells, age_since, print_rows
-from team_console.console.cli.talk import finish_records
+from team_console.console.cli.talk import print_records
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.message import Message
 from team_console.store.model.schedule import attempts_of, expires_at, max_attempts, next_attempt
@@ -16,7 +16,7 @@ from team_console.store.service.deliveries import Remedy, apply_remedy
 
 # `failures`: what could not be delivered, with attempts, the next try and the last error.
 
-_DEAD = ("failed", "expired")
+_DEAD_LETTERS = ("failed", "expired")
 
 
 @verb(flag("--failed", "only dead letters: no more tries will be made"))
@@ -30,11 +30,11 @@ def do_failures(call: Call) -> None:
     messages = [
         message
         for message in snapshot.messages
-        if message.status in _DEAD or (not call.options.failed and _is_put_off(message))
+        if message.status in _DEAD_LETTERS or (not call.options.failed and _is_put_off(message))
     ]
-    messages.sort(key=lambda entry: (entry.status not in _DEAD, entry.order_by()[1]))
+    messages.sort(key=lambda entry: (entry.status not in _DEAD_LETTERS, entry.order_by()[1]))
     listed = {"failures": [failure_json(message) for message in messages], "count": len(messages)}
-    rows = [_cells(message, snapshot.taken_at) for message in messages]
+    rows = [_failure_cells(message, snapshot.taken_at) for message in messages]
     print_rows(call, listed, snapshot, rows, "no failed deliveries")
 
 
@@ -60,13 +60,13 @@ def _is_put_off(message: Message) -> bool:
     return message.status == "retry" or (message.status == "pending" and message.envelope("error_message") is not None)
 
 
-def _cells(message: Message, now: datetime) -> Cells:
+def _failure_cells(message: Message, now: datetime) -> Cells:
     following = next_attempt(message)
     wait = f"in {max(0, int((following - now).total_seconds()))} s" if following and following > now else "now"
     return {
         "STATE": message.status,
         "TRIES": f"{attempts_of(message)}/{max_attempts(message)}",
-        "NEXT TRY": "-" if message.status in _DEAD else wait,
+        "NEXT TRY": "-" if message.status in _DEAD_LETTERS else wait,
         "TO": ", ".join(message.recipients),
         "FROM": message.sender,
         "TYPE": message.type,
@@ -77,6 +77,15 @@ def _cells(message: Message, now: datetime) -> Cells:
 
 
 # `retry`, `redirect`, `discard`, `recall`: what is done about messages that did not arrive, or should not.
+
+
+_IDS = arg(
+    "ids",
+    "message ids; those that it does not apply to are named and left alone",
+    nargs="+",
+    metavar="ID",
+    source="messages",
+)
 
 
 def _remedy_command(action: Remedy, word: str, description: str, *arguments: Arg) -> VerbCommand:
@@ -90,19 +99,12 @@ def _remedy_command(action: Remedy, word: str, description: str, *arguments: Arg
     def run(call: Call) -> None:
         names = [one.names.strip("-") for one in arguments]
         receipt = apply_remedy(call.caller, action, call.options.ids, **{n: getattr(call.options, n) for n in names})
-        finish_records(call, receipt, word)
+        print_records(call, receipt, word)
 
     run.__doc__ = description
     return verb(_IDS, *arguments)(run)
 
 
-_IDS = arg(
-    "ids",
-    "message ids; those that it does not apply to are named and left alone",
-    nargs="+",
-    metavar="ID",
-    source="messages",
-)
 do_retry = _remedy_command(
     Remedy.RETRY,
     "pending again:",

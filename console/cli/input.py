@@ -11,7 +11,7 @@ from team_console.store.model.json_text import parse_json, parse_json_sequence, 
 _MAX_BYTES = 64 * 1024 * 1024
 
 
-def content(value: str | None) -> str | None:
+def text_or_input(value: str | None) -> str | None:
     """Return `value`, or what standard input holds when it is `-`.
 
     Raises:
@@ -30,7 +30,7 @@ def file_text(path: str, *, what: str) -> str:
         return standard_input(what)
     try:
         with open(path, "rb") as stream:
-            return _text(stream.read(_MAX_BYTES + 1), what, path)
+            return _decoded(stream.read(_MAX_BYTES + 1), what, path)
     except OSError as error:
         raise TeamError(
             Code.INVALID_FIELD, f"{what}: {path}: {error.strerror}", "Name a file that can be read, or - for stdin."
@@ -73,14 +73,14 @@ def standard_input(what: str) -> str:
     """Return all of standard input as text; `what` names it in an error.
 
     Raises:
-        TeamError: As `content`.
+        TeamError: As `text_or_input`.
     """
     stream = sys.stdin
     data = stream.buffer.read(_MAX_BYTES + 1) if stream is not None else b""
-    return _text(data, what, "standard input")
+    return _decoded(data, what, "standard input")
 
 
-def _text(data: bytes, what: str, place: str) -> str:
+def _decoded(data: bytes, what: str, place: str) -> str:
     if len(data) > _MAX_BYTES:
         where = "on standard input" if place == "standard input" else f"in {place}"
         raise TeamError(Code.CONTENT_TOO_LARGE, f"{what}: more than {_MAX_BYTES >> 20} MiB {where}")

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.output import columns, is_terminal
-from team_console.console.cli.printing import ASK_HELP, parse_rules
-from team_console.console.cli.team import make_project_team
+from team_console.console.cli.team import ASK_HELP, make_project_team, parse_rules
 from team_console.console.clients.client import Running
 from team_console.console.clients.join import Joined, join, join_all, joined_by, leave
 from team_console.console.clients.place import one_join_at_a_time

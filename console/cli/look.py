@@ -7,8 +7,8 @@ from datetime import datetime
 from shlex import quote
 
 from team_console.console.cli.call import Call, UsageError, unknown_agent_warning, unknown_kind_warning
-from team_console.console.cli.checking import findings_of
-from team_console.console.cli.main import agent, arg, flag, verb
+from team_console.console.cli.checking import findings_words
+from team_console.console.cli.main import agent_arguments, arg, flag, verb
 from team_console.console.cli.printing import (
     Cells,
     age_since,
@@ -21,7 +21,7 @@ from team_console.console.cli.printing import (
     view_now,
     waiting_in_drop,
 )
-from team_console.console.cli.watching import watched
+from team_console.console.cli.watching import settled_snapshot
 from team_console.store.contract.team import FOREIGN_TEAM, Snapshot
 from team_console.store.model.clock import is_real_time
 from team_console.store.model.errors import Problem
@@ -95,7 +95,7 @@ def do_requests(call: Call) -> None:
         row for row in view.requests if (row.is_open or not options.only_open) and options.kind in (None, str(row.kind))
     ]
     if options.find is not None:
-        query = _asked_for(call)
+        query = _query_of_find(call)
         rows = [row for row in rows if query.fits(searchable_request(row, me=call.actor))]
     causes = causes_of(rows)
     listed = {"requests": [request_json(row, now, causes[row.key]) for row in rows]}
@@ -105,7 +105,7 @@ def do_requests(call: Call) -> None:
     print_rows(call, listed, snapshot, [_request_cells(row, now) for row in rows], nothing)
 
 
-def _asked_for(call: Call) -> Query:
+def _query_of_find(call: Call) -> Query:
     """Return what `--find` asks for; nothing where it is not given."""
     find = call.options.find
     if find is None:
@@ -187,8 +187,8 @@ def _roster_cells(row: RosterRow, view: View) -> Cells:
 
 # `status`: the team on one screen.
 
-_UNREADABLE = 4
-_ROWS = 10
+_EXIT_UNREADABLE = 4
+_MOST_NEEDS = 10
 _COLOURS = {State.OK: "green", State.EMPTY: "green", State.LOCKED: "yellow"}
 
 
@@ -199,14 +199,14 @@ def do_status(call: Call) -> int:
 
     Examples:
       team-console status"""
-    snapshot = watched(call.team)
+    snapshot = settled_snapshot(call.team)
     view = view_of_team(call.team, snapshot, me=call.looker(snapshot))
     if call.as_json:
         call.json(status_json(view, call.team))
     else:
         _print_status(call, snapshot, view)
-    call.tell_stranger(snapshot)
-    return 0 if snapshot.is_known else _UNREADABLE
+    call.warn_of_stranger(snapshot)
+    return 0 if snapshot.is_known else _EXIT_UNREADABLE
 
 
 def _print_status(call: Call, snapshot: Snapshot, view: View) -> None:
@@ -240,7 +240,7 @@ def _print_status(call: Call, snapshot: Snapshot, view: View) -> None:
         print_table(call, [_roster_cells(row, view) for row in view.roster])
     if view.findings:
         errors = sum(finding.severity == "error" for finding in view.findings)
-        say("", f"{findings_of(len(view.findings), errors)}; team-console check lists them")
+        say("", f"{findings_words(len(view.findings), errors)}; team-console check lists them")
 
 
 def _state_words(state: State) -> str:
@@ -259,20 +259,20 @@ def _print_needs(call: Call, view: View, truth: StoreStatus) -> None:
     number = len(view.attention)
     call.say(f"{counted(number, 'thing')} {'needs' if number == 1 else 'need'} {view.me}", style="bold")
     rows = []
-    for item in view.attention[:_ROWS]:
+    for item in view.attention[:_MOST_NEEDS]:
         about = f"{item.title} (blocks {', '.join(item.blocks)})" if item.blocks else item.title
         waits = age_since(item.since, view.now)
         rows.append({"WHAT": NEEDS[item.need].word, "WHO": item.who, "AGE": waits, "ABOUT": about})
     print_table(call, rows)
-    if number > _ROWS:
-        call.say(f"and {number - _ROWS} more")
+    if number > _MOST_NEEDS:
+        call.say(f"and {number - _MOST_NEEDS} more")
 
 
 # `inbox`: an agent's messages, without touching them.
 
 
 @verb(
-    *agent("whose inbox"),
+    *agent_arguments("whose inbox"),
     flag("--unread", "only messages it has not read"),
     flag("--unanswered", "only messages it has read and not answered"),
 )
@@ -322,7 +322,7 @@ def do_inbox(call: Call) -> None:
 
 
 @verb(
-    *agent("only messages to or from this agent"),
+    *agent_arguments("only messages to or from this agent"),
     arg("--since", "2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d", metavar="TIME"),
     arg("--type", "only this kind of message", metavar="KIND", source="kinds"),
     arg("--grep", "only messages with this regular expression in their text", metavar="REGEX"),
@@ -345,7 +345,7 @@ def do_history(call: Call) -> None:
         value = call.agent if name == "agent" else getattr(options, name)
         if value == "":  # of a script whose variable is not set; everything is not what it asks for
             raise UsageError(f"--{name} is empty", f"Give a value, or leave --{name} out.")
-    asked_for = _asked_for(call)
+    asked_for = _query_of_find(call)
     named = history_query(
         now=call.team.clock(), agent=call.agent, since=options.since, type=options.type, grep=options.grep
     )
@@ -369,7 +369,7 @@ def _print_history(call: Call, snapshot: Snapshot, query: Query, form: str) -> t
             call.team, snapshot.messages, query, lambda message: log_line(message, call.agent), found
         )
         if lines:
-            call.tell_zone()
+            call.note_zone()
             call.say(*lines)
         return not lines, problems
     messages, problems = history(call.team, snapshot.messages, query, found)

@@ -228,9 +228,9 @@ def run(argv: Sequence[str]) -> int:
         except (OutputLost, BrokenPipeError, KeyboardInterrupt):
             raise
         except Exception as error:
-            refused = _refusal(error)
+            refused = _user_error(error)
             if refused is None:
-                return _unexpected(error, out)
+                return _report_defect(error, out)
             if split(argv)[0] == "receive":  # a script that reads the three keys of the source reads them in any case
                 refused.facts |= {"messages": [], "count": 0, "status_message": refused.message}
             out.failure(refused)
@@ -277,7 +277,7 @@ def _options(argv: Sequence[str]) -> Sequence[str]:
     return argv[: argv.index("--")] if "--" in argv else argv
 
 
-def _refusal(error: Exception) -> TeamError | None:
+def _user_error(error: Exception) -> TeamError | None:
     """Return the error object for what a user can do something about; None for a defect of ours."""
     if isinstance(error, MemoryError):
         hint = "Free some, or raise the limit; try again."
@@ -285,7 +285,7 @@ def _refusal(error: Exception) -> TeamError | None:
     return error if isinstance(error, TeamError) else system_failure(error)
 
 
-def _unexpected(error: Exception, out: Call) -> int:
+def _report_defect(error: Exception, out: Call) -> int:
     """Log a defect of ours and say so in one line; its own words may quote a message, so they are not printed."""
     import traceback  # with what follows 2 ms, for a defect
 
@@ -350,7 +350,7 @@ def find_verb(name: str) -> Verb:
     if name in BY_NAME:
         return BY_NAME[name]
 
-    several = next((verbs for words, verbs in _SEVERAL.items() if name.lower() in words.split()), None)
+    several = next((verbs for words, verbs in _AMBIGUOUS_WORDS.items() if name.lower() in words.split()), None)
     meant = meant_verb(name)
     hint = f"Did you mean '{PROGRAM} {meant}'?" if meant else f"{PROGRAM} --help lists the verbs."
     if several is not None:
@@ -394,7 +394,7 @@ EVERYWHERE = (
 REQUEST = arg("request", "the request id", metavar="REQUEST", source="requests")
 
 
-def agent(help: str) -> tuple[Arg, Arg]:
+def agent_arguments(help: str) -> tuple[Arg, Arg]:
     """Let an agent be named as `NAME` or `--agent NAME`; `Call.agent` has it."""
     return (
         arg("named", help, nargs="?", metavar="NAME", source="agents"),
@@ -446,8 +446,8 @@ _OTHER_WORDS = {
     "discard": "delete remove rm",
 }
 """Words that other programs use for what a verb does; spelling alone would take `reply` for `retry`."""
-SAME = {word: verb for verb, words in _OTHER_WORDS.items() for word in words.split()}
-_SEVERAL = {
+VERB_OF_WORD = {word: verb for verb, words in _OTHER_WORDS.items() for word in words.split()}
+_AMBIGUOUS_WORDS = {
     "list ls": ("requests", "roster", "inbox NAME"),
     "open start run console ui tui": ("", "demo"),
     "exit quit": ("leave NAME", "help exit-codes"),
@@ -482,7 +482,7 @@ _NEAR = 0.75
 
 def meant_verb(name: str) -> str | None:
     """Return the verb that `name` was most likely meant to be, or None."""
-    return SAME.get(name.lower()) or nearest(name, [verb.name for verb in VERBS if verb.group])
+    return VERB_OF_WORD.get(name.lower()) or nearest(name, [verb.name for verb in VERBS if verb.group])
 
 
 def meant_option(parser: Parser, message: str, given: Sequence[str]) -> str | None:

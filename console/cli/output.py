@@ -38,7 +38,7 @@ class Output:
             rest: What the line goes on with in no style.
         """
         for line in lines or ("",):
-            self._write(sys.stdout, f"{_painted(safe_line(line), style)}{safe_line(rest)}\n")
+            self._write(sys.stdout, f"{_with_style(safe_line(line), style)}{safe_line(rest)}\n")
 
     def write(self, text: str) -> None:
         """Print text of several lines, made safe."""
@@ -112,7 +112,7 @@ class Output:
                 raise OutputLost(f"standard output: {error.strerror}") from error
 
 
-def _painted(text: str, style: str) -> str:
+def _with_style(text: str, style: str) -> str:
     """Return `text` in a style when standard output is a terminal that wants colour, else as it is."""
     wanted = is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text and wanted else text

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from team_console.console.cli.call import Call, UsageError
+from team_console.console.cli.call import Call
 from team_console.console.cli.output import columns, is_terminal
 from team_console.store.contract.team import Snapshot, Team, attached_content
 from team_console.store.model.clock import in_units, is_real_time
@@ -30,7 +30,6 @@ from team_console.store.protocol.verdicts import (
     trust_words,
 )
 from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
-from team_console.store.settings.parsing import rule_trouble
 
 # Views are imported where one is made: 10 ms, which a receive has no use for.
 if TYPE_CHECKING:
@@ -58,11 +57,11 @@ def print_table(call: Call, rows: Sequence[Cells]) -> None:
     """
     heads, cells = list(rows[0]), [[safe_line(cell) for cell in row.values()] for row in rows]
     lines = [heads, *cells]
-    widths = [max(wide for line in lines if (wide := width(line[at])) <= _WIDEST) for at in range(len(heads))]
+    widths = [max(wide for line in lines if (wide := cell_width(line[at])) <= _WIDEST) for at in range(len(heads))]
     limit = columns() if is_terminal(sys.stdout) else None
-    call.say(_line(heads, widths, limit), style="bold")
+    call.say(_table_line(heads, widths, limit), style="bold")
     for row in cells:
-        call.say(_line(row, widths, limit))
+        call.say(_table_line(row, widths, limit))
 
 
 def view_now(call: Call) -> View:
@@ -114,7 +113,7 @@ def print_rows(call: Call, listed: Mapping[str, Any], snapshot: Snapshot, rows: 
     else:
         call.say(nothing)
     call.warn(doubts(call, snapshot))
-    call.tell_stranger(snapshot)
+    call.warn_of_stranger(snapshot)
 
 
 def print_csv(call: Call, fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
@@ -125,13 +124,13 @@ def print_csv(call: Call, fields: Sequence[str], rows: Iterable[Mapping[str, str
     call.write(csv_text(fields, safe).rstrip("\n"))
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], limit: int | None) -> str:
-    padded = [cell + " " * (wide - width(cell)) for cell, wide in zip(cells, widths, strict=True)]
+def _table_line(cells: Sequence[str], widths: Sequence[int], limit: int | None) -> str:
+    padded = [cell + " " * (wide - cell_width(cell)) for cell, wide in zip(cells, widths, strict=True)]
     text = _GAP.join(padded).rstrip()
     return text if limit is None else cut_to_cells(text, limit)
 
 
-def width(text: str) -> int:
+def cell_width(text: str) -> int:
     """Return the terminal cells that `text` takes."""
     if text.isascii():
         return len(text)
@@ -142,7 +141,7 @@ def width(text: str) -> int:
 
 def cut_to_cells(text: str, cells: int) -> str:
     """`text` in at most `cells` cells, ending with `…` when something was left out."""
-    if width(text) <= cells:
+    if cell_width(text) <= cells:
         return text
     from rich.cells import set_cell_size  # with its tables 5 ms, for what does not fit alone
 
@@ -165,11 +164,11 @@ def age_since(moment: datetime | None, now: datetime) -> str:
 # A message as lines of safe text: what `receive` prints of its payload, never raw JSON.
 
 _INDENT = "  "
-_HEAD = re.compile(r"\W|_|(?:ID|Received|TRUST|Messages for)\b", re.IGNORECASE)
+_FRAME_LIKE = re.compile(r"\W|_|(?:ID|Received|TRUST|Messages for)\b", re.IGNORECASE)
 """Begins a line that could be taken for one around a message."""
-_APART = frozenset({"content", "summary", "request_id", "requestId", "attachment"})
+_KEYS_WITH_LINES = frozenset({"content", "summary", "request_id", "requestId", "attachment"})
 """Payload keys that have lines of their own."""
-_EVIDENCE = frozenset({WHY, "before", "before_at", "before_private"})
+_DECISION_AIDS = frozenset({WHY, "before", "before_at", "before_private"})
 """What a request carries for whoever decides on it; `show` prints it."""
 MACHINE_FIELDS = frozenset({REQUEST_DIGEST, SHOWN_DIGEST, EVIDENCE, SHOWN_BY, SIGNATURE})
 """What a verdict keeps for whoever checks it later; it is no part of what the agent is told."""
@@ -186,7 +185,7 @@ def whole_content(team: Team, message: Message) -> str | None:
 def summary_line(message: Message) -> str:
     """`said_in` as a safe line that nobody can take for one of the frame around a message."""
     line = safe_line(said_in(message))
-    return _INDENT + line if _HEAD.match(line) else line
+    return _INDENT + line if _FRAME_LIKE.match(line) else line
 
 
 def payload_lines(message: Message, content: str | None) -> list[str]:
@@ -196,21 +195,23 @@ def payload_lines(message: Message, content: str | None) -> list[str]:
     Indented, so that no content can pretend to be a further message. `content` replaces a content of which the
     message itself holds only the beginning.
     """
-    return [line for text in _lines(message, parse_message(message), content) for line in fenced(text, _INDENT)]
+    return [
+        line for text in _rest_of_payload(message, parse_message(message), content) for line in fenced(text, _INDENT)
+    ]
 
 
-def _lines(message: Message, read: ParsedMessage, content: str | None) -> Iterator[str]:
+def _rest_of_payload(message: Message, read: ParsedMessage, content: str | None) -> Iterator[str]:
     carried = bool(read.carried)  # a sprint message whose content is JSON that could be read
     if not carried:
         yield from _content_lines(message, message.content if content is None else content)
     if message.request_id is not None:
         yield f"request_id: {safe_line(message.request_id)}"
     is_verdict = not message.payload.keys().isdisjoint((REQUEST_DIGEST, SHOWN_BY))
-    apart = _APART
+    apart = _KEYS_WITH_LINES
     if is_verdict:
         apart |= MACHINE_FIELDS
     elif read.opens is not None:
-        apart |= _EVIDENCE
+        apart |= _DECISION_AIDS
     fields = {key: value for key, value in message.payload.items() if key not in apart}
     if carried:
         fields = {key: value for key, value in fields.items() if key not in read.body or read.body[key] != value}
@@ -260,15 +261,15 @@ def _attachment_lines(message: Message, content: str | None) -> Iterator[str]:
 # What `receive` prints: the display block of seed 000.
 
 
-def display(received: Received, team: Team) -> str:
+def received_text(received: Received, team: Team) -> str:
     """Return each message with the rest of its payload, also when the message itself holds only its beginning; the
     sentence alone when there is none.
     """
-    blocks = [_block(message, whole_content(team, message)) for message in received.messages]
+    blocks = [_message_block(message, whole_content(team, message)) for message in received.messages]
     return "\n".join([safe_line(received.status_message), *blocks])
 
 
-def _block(message: Message, content: str | None) -> str:
+def _message_block(message: Message, content: str | None) -> str:
     lines = [
         f"[{message.priority}] {message.type} from {message.sender}",
         f"ID: {message.message_id}",
@@ -335,7 +336,7 @@ _THINGS = {
 }
 
 
-def describe(word: str, receipt: Receipt) -> list[str]:
+def decision_lines(word: str, receipt: Receipt) -> list[str]:
     """`approved the plan of task-manager (plan_approval-...)`, then the records written."""
     if not receipt.messages:
         return [f"{word} {receipt.request_id}"]
@@ -349,26 +350,3 @@ def describe(word: str, receipt: Receipt) -> list[str]:
         *approval_lines(answer),
         *(f"written: {message.message_id} -> {message.recipients[0]}" for message in receipt.messages),
     ]
-
-
-# Rules of what needs the human's answer, as `join` and `member` take them.
-
-ASK_HELP = (
-    "its actions that need your answer even if its client asks nobody (several: with commas, or repeat the option)"
-)
-
-
-def parse_rules(given: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the rules that `--ask-for` names, several with commas between them; `none` for no rule, `team` for the
-    team's.
-
-    Raises:
-        TeamError: `USAGE` for what is no rule.
-    """
-    rules = [part.strip() for text in given for part in re.split(r",(?![^(]*\))", text) if part.strip()]
-    if rules in (["none"], ["team"]):
-        return () if rules == ["none"] else None
-    for trouble in filter(None, map(rule_trouble, rules)):
-        hint = "'team-console help settings' lists the actions; 'none' asks for none, 'team' for those of the team."
-        raise UsageError(f"--ask-for: {trouble}", hint)
-    return tuple(dict.fromkeys(rules))

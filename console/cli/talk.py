@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 from team_console.console.cli.call import Call, UsageError, split_names, unknown_kind_warning
-from team_console.console.cli.input import content
-from team_console.console.cli.main import agent, arg, flag, seconds, verb
+from team_console.console.cli.input import text_or_input
+from team_console.console.cli.main import agent_arguments, arg, flag, seconds, verb
 from team_console.console.cli.output import is_terminal
 from team_console.store.contract.team import MOST_COUNTED
 from team_console.store.model.errors import Code, TeamError
@@ -52,7 +52,7 @@ def do_send(call: Call) -> None:
         recipients = [one.sender for one in messages if one.message_id == options.in_reply_to][:1]
     else:
         recipients = split_names(options.to)
-    summary, text = _filled(call)
+    summary, text = _template_texts(call)
     # An empty --to of a script whose variable is not set must not go to whomever the kind would go to.
     if not (recipients if options.to is not None else default_recipients(options.type, recipients)):
         raise TeamError(Code.MISSING_RECIPIENT, "nobody to send to", "Name a recipient with --to AGENT, or --to all.")
@@ -60,7 +60,7 @@ def do_send(call: Call) -> None:
         call.caller,
         to=recipients,
         type=options.type,
-        content=content(options.content) if text is None else text,
+        content=text_or_input(options.content) if text is None else text,
         summary=options.summary or summary,
         priority=options.priority,
         payload=payload_of(options.payload),
@@ -68,11 +68,11 @@ def do_send(call: Call) -> None:
         in_reply_to=options.in_reply_to,
     )
     word = "already there, nothing written:" if receipt.repeated else "written:"
-    finish_records(call, receipt, word)
+    print_records(call, receipt, word)
 
 
-def _filled(call: Call) -> tuple[str | None, str | None]:
-    """Summary and content of the template that was asked for.
+def _template_texts(call: Call) -> tuple[str | None, str | None]:
+    """Return summary and content of the template that was asked for; None and None without one.
 
     Raises:
         TeamError: `USAGE` for a template beside a content of one's own, or what belongs to a template without one.
@@ -90,8 +90,8 @@ def _filled(call: Call) -> tuple[str | None, str | None]:
     )
 
 
-def finish_records(call: Call, receipt: Receipt, word: str) -> None:
-    """Print what a verb did to each record, in a word; the exit status."""
+def print_records(call: Call, receipt: Receipt, word: str) -> None:
+    """Print each record that a verb wrote or changed, behind the word for what it did."""
     lines = [
         f"{word} {message.message_id} {message.sender} -> {', '.join(message.recipients)} ({message.type})"
         for message in receipt.messages
@@ -131,7 +131,7 @@ def do_broadcast(call: Call) -> None:
     Examples:
       team-console broadcast --summary "Release is frozen" --content "No pushes until noon." --dry-run"""
     options = call.options
-    text = content(options.content) or ""
+    text = text_or_input(options.content) or ""
     shown = preview(call.caller, to="all")
     sentence = f"{counted(len(shown.recipients), 'delivery')}: {', '.join(shown.recipients)}"
     if shown.not_listening:
@@ -143,14 +143,14 @@ def do_broadcast(call: Call) -> None:
     call.note(sentence)
     if is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-" and not options.yes:
         call.warn(shown.warnings)
-        if not confirmed("Send it?"):
+        if not ask_yes_or_no("Send it?"):
             text = "broadcast not confirmed; nothing was written"
             raise TeamError(Code.NOT_PERMITTED, text, "Add --yes to skip this.")
     receipt = broadcast(call.caller, summary=options.summary, content=text)
-    finish_records(call, receipt, "written:")
+    print_records(call, receipt, "written:")
 
 
-def confirmed(question: str) -> bool:
+def ask_yes_or_no(question: str) -> bool:
     """Ask on standard error; anything but y or yes is no."""
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
@@ -161,12 +161,12 @@ def confirmed(question: str) -> bool:
 
 NOTHING_CAME = 6
 """Exit status of a wait that ended without a message."""
-_NAMED = 5
+_MOST_NAMED = 5
 """How many delivered messages are named one by one."""
 
 
 @verb(
-    *agent("whose messages (default: --as)"),
+    *agent_arguments("whose messages (default: --as)"),
     arg("--type", "only this kind of message", metavar="KIND", source="kinds"),
     flag("--peek", "only look: mark, archive and lock nothing"),
     flag("--delivered", "also take messages that the router delivered and nobody acknowledged"),
@@ -183,19 +183,19 @@ def do_receive(call: Call) -> int:
     Examples:
       team-console receive helper --wait 60
       team-console --as helper receive --lease 300 --limit 1"""
-    from team_console.console.cli.printing import display, doubts  # 3 ms, which a send has no use for
+    from team_console.console.cli.printing import doubts, received_text  # 3 ms, which a send has no use for
 
     received = _receive(call)
     if call.as_json:
         call.json(received.as_json())
     else:
-        call.write(display(received, call.team))
+        call.write(received_text(received, call.team))
     call.warn([notice.message for notice in received.notices])
-    _name_delivered(call, received)
-    if call.options.type is not None and not received.messages and _settings_hold(call):
+    _note_delivered(call, received)
+    if call.options.type is not None and not received.messages and _has_valid_settings(call):
         call.warn(unknown_kind_warning(call.team.config(), call.options.type))
     # guard: settings-warning-on-receive
-    if not (received.is_complete and _settings_hold(call)):
+    if not (received.is_complete and _has_valid_settings(call)):
         call.warn(doubts(call, call.team.snapshot()))
     return NOTHING_CAME if call.options.wait is not None and not received.messages else 0
 
@@ -220,10 +220,10 @@ def _receive(call: Call) -> Received:
         return receive(call.caller, **taking)
     from team_console.store.service.waiting import wait_for_messages  # 20 ms: asyncio
 
-    return wait_for_messages(call.caller, partial(receive, **taking), timeout=options.wait, tell=call.tell_outage)
+    return wait_for_messages(call.caller, partial(receive, **taking), timeout=options.wait, tell=call.note_outage)
 
 
-def _settings_hold(call: Call) -> bool:
+def _has_valid_settings(call: Call) -> bool:
     """Return whether the settings are understood and those in force, which a look at an agent's messages does not
     tell.
     """
@@ -234,14 +234,14 @@ def _settings_hold(call: Call) -> bool:
     return not (config.lost or config.is_misread or config.is_misplaced)
 
 
-def _name_delivered(call: Call, received: Received) -> None:
+def _note_delivered(call: Call, received: Received) -> None:
     """Print what the router pushed and nobody read (D19), so that the inbox does not look empty."""
     left = received.delivered
     if not left or call.options.delivered:
         return
     names = [f"{message.message_id} from {message.sender}" for message in left]
     number = received.unacknowledged
-    named = ", ".join(names[:_NAMED]) + (f" and {number - _NAMED:,} more" if number > _NAMED else "")
+    named = ", ".join(names[:_MOST_NAMED]) + (f" and {number - _MOST_NAMED:,} more" if number > _MOST_NAMED else "")
     more = " or more" if number >= MOST_COUNTED else ""
     call.note(f"delivered and not acknowledged: {number:,}{more} ({named})")
     take = f"team-console receive --agent {received.agent} --delivered"
@@ -264,4 +264,4 @@ def do_ack(call: Call) -> None:
 
     receipt = acknowledge(call.caller, ids=call.options.ids, token=call.options.token)
     word = "already read:" if receipt.repeated else "read:"
-    finish_records(call, receipt, word)
+    print_records(call, receipt, word)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import time
 from argparse import BooleanOptionalAction
@@ -15,7 +16,7 @@ from msgspec.structs import asdict, replace
 from team_console.console.cli.call import Call, UsageError, split_names
 from team_console.console.cli.main import DAY, arg, flag, seconds, verb
 from team_console.console.cli.opening import need_screen
-from team_console.console.cli.printing import ASK_HELP, Cells, parse_rules, print_table
+from team_console.console.cli.printing import Cells, print_table
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.locked_files import missing_locks_in
@@ -33,7 +34,7 @@ from team_console.store.model.safe import counted
 from team_console.store.service import members as service
 from team_console.store.service.migration import migrate, names_database, open_target
 from team_console.store.settings.editing import new_settings_text, write_new_settings
-from team_console.store.settings.parsing import ROLES
+from team_console.store.settings.parsing import ROLES, rule_trouble
 from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent, TeamConfig
 from team_console.store.views.findings import key_findings, trail_findings
 
@@ -209,6 +210,29 @@ def make_project_team(place: Path, project: Path) -> str:
         raise TeamError(Code.STORE_FAILED, text, "Choose a folder to write in, or name a team: -t LOCATION") from None
     _write_team(str(place), name, LEAD, with_lead([], LEAD))
     return name
+
+
+# Rules of what needs the human's answer, as `join` and `member` take them.
+
+ASK_HELP = (
+    "its actions that need your answer even if its client asks nobody (several: with commas, or repeat the option)"
+)
+
+
+def parse_rules(given: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the rules that `--ask-for` names, several with commas between them; `none` for no rule, `team` for the
+    team's.
+
+    Raises:
+        TeamError: `USAGE` for what is no rule.
+    """
+    rules = [part.strip() for text in given for part in re.split(r",(?![^(]*\))", text) if part.strip()]
+    if rules in (["none"], ["team"]):
+        return () if rules == ["none"] else None
+    for trouble in filter(None, map(rule_trouble, rules)):
+        hint = "'team-console help settings' lists the actions; 'none' asks for none, 'team' for those of the team."
+        raise UsageError(f"--ask-for: {trouble}", hint)
+    return tuple(dict.fromkeys(rules))
 
 
 # `member`: adds, changes, removes and lists the members in the team's settings.

@@ -115,19 +115,19 @@ def key_rows() -> Iterator[tuple[str, str, str]]:
     yield f"{PLACES[0].key} … {PLACES[-1].key}", f"Go to one of {places}.", "everywhere"
     for action in ACTIONS:
         if action.keys and action.keys[0] not in {mode.key for mode in PLACES}:
-            yield written_key(action.keys[0]), action.help, _where(action)
+            yield written_key(action.keys[0]), action.help, _modes_words(action)
 
 
-def named_rows() -> Iterator[tuple[str, str, str]]:
+def keyless_rows() -> Iterator[tuple[str, str, str]]:
     """Yield every action without a key: its name, what it does, in which modes."""
-    return ((action.id, action.help, _where(action)) for action in ACTIONS if not action.keys)
+    return ((action.id, action.help, _modes_words(action)) for action in ACTIONS if not action.keys)
 
 
-def _where(action: Action) -> str:
+def _modes_words(action: Action) -> str:
     return ", ".join(mode.label for mode in Mode if mode in action.modes) or "everywhere"
 
 
-def kept_schemas(name: str) -> dict[str, Any]:
+def read_schemas(name: str) -> dict[str, Any]:
     """Return the JSON Schemas that `python -m tests.schemas` keeps: `results` of what each verb prints with `--json`,
     with `error` for every refusal; `settings` of the files of one `user` and of a `team`, for editors.
     """
@@ -198,22 +198,23 @@ def completions(call: Call, words: list[str]) -> Iterator[tuple[str, str]] | Non
                 setattr(call.options, action.dest, value)
     asked = [item for item in actions if before and before[-1] in item.option_strings and item.nargs != 0]
     if not asked and current.startswith("-"):
-        return _fitting(current, ((flag, item.help or "") for item in actions for flag in item.option_strings))
+        return _matching(current, ((flag, item.help or "") for item in actions for flag in item.option_strings))
     if not asked and verb is None:
-        return _fitting(current, ((verb.name, verb.help) for verb in VERBS if verb.group)) if name is None else iter(())
+        verbs = VERBS if name is None else ()
+        return _matching(current, ((verb.name, verb.help) for verb in verbs if verb.group))
     places = asked or [item for item in actions if not item.option_strings]
     sources = dict.fromkeys(getattr(item, "complete_from", "") for item in places)
     if "files" in sources:
         return None
     choices = [(str(choice), "") for item in places for choice in item.choices or ()]
-    there = chain(choices, *(_listed(call, source) for source in sources))
+    there = chain(choices, *(_values_of(call, source) for source in sources))
     head, comma, last = current.rpartition(",")
     if comma and {"agents", "recipients"} & sources.keys():
-        return ((f"{head},{word}", meaning) for word, meaning in _fitting(last, there))
-    return _fitting(current, there)
+        return ((f"{head},{word}", meaning) for word, meaning in _matching(last, there))
+    return _matching(current, there)
 
 
-def _fitting(current: str, words: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _matching(current: str, words: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     return (
         (word, " ".join(meaning.replace("%%", "%").split()))
         for word, meaning in words
@@ -221,7 +222,7 @@ def _fitting(current: str, words: Iterable[tuple[str, str]]) -> Iterator[tuple[s
     )
 
 
-def _listed(call: Call, source: str) -> Iterator[tuple[str, str]]:
+def _values_of(call: Call, source: str) -> Iterator[tuple[str, str]]:
     """Yield the team's values of a kind, such as its agents."""
     match source:
         case "topics":
@@ -319,7 +320,7 @@ def do_config(call: Call) -> int:
       team-console config schema team > messenger-config.schema.json"""
     path, what = safe_line(config_path(), 1000), call.options.what
     if what == "schema":
-        call.json(kept_schemas("settings")[call.options.of or "user"])
+        call.json(read_schemas("settings")[call.options.of or "user"])
         return 0
     if call.options.of:
         raise UsageError(f"{what} is of the user's settings alone", "Only schema knows those of a team.")
@@ -393,7 +394,7 @@ _TABLES: Mapping[str, Mapping[str, tuple[str, Rows]]] = {
         "keys": (
             "Keys of the console; ? shows those of the present place, and : runs those without a key by their names:",
             {key: f"{meaning} ({modes})" for key, meaning, modes in key_rows()}
-            | {f": {name}": f"{meaning} ({modes})" for name, meaning, modes in named_rows()},
+            | {f": {name}": f"{meaning} ({modes})" for name, meaning, modes in keyless_rows()},
         )
     },
 }
@@ -419,7 +420,7 @@ def _print_settings(call: Call, topic: str) -> None:
 
 
 def _print_schema(call: Call, name: str) -> None:
-    schemas = kept_schemas("results")
+    schemas = read_schemas("results")
     if not name:
         head = "team-console help json VERB prints the JSON Schema of what VERB --json prints. Verbs:"
         call.say(head, "  " + " ".join(schemas))

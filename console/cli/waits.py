@@ -30,7 +30,7 @@ def finish_wait(call: Call, receipt: Receipt) -> int:
     if not call.as_json:
         call.warn(receipt.warnings)
         call.note(f"waits for the verdict on {request_id}")
-    return _finish(call, _awaited(call, request_id, asked=receipt.messages[0]), receipt)
+    return _print_outcome(call, _await_outcome(call, request_id, asked=receipt.messages[0]), receipt)
 
 
 def look_or_wait(call: Call, request_id: str) -> int:
@@ -38,11 +38,11 @@ def look_or_wait(call: Call, request_id: str) -> int:
     if call.options.wait is None:
         outcome = verdict_of(call.team, request_id, me=call.given_actor or "")
     else:
-        outcome = _awaited(call, request_id)
-    return _finish(call, outcome)
+        outcome = _await_outcome(call, request_id)
+    return _print_outcome(call, outcome)
 
 
-def _finish(call: Call, outcome: RequestRow, asked: Receipt | None = None) -> int:
+def _print_outcome(call: Call, outcome: RequestRow, asked: Receipt | None = None) -> int:
     """Print how a request stands, and mark its answer as read for the agent it is to; the exit status.
 
     Args:
@@ -68,11 +68,11 @@ def _finish(call: Call, outcome: RequestRow, asked: Receipt | None = None) -> in
     return _STATUSES.get(outcome.outcome, _WITHDRAWN)
 
 
-def _awaited(call: Call, request_id: str, *, asked: Message | None = None) -> RequestRow:
+def _await_outcome(call: Call, request_id: str, *, asked: Message | None = None) -> RequestRow:
     me, timeout = call.given_actor or "", None if call.options.wait == math.inf else call.options.wait
     try:
         return await_verdict(
-            call.team, request_id, timeout=timeout, me=me, asked=asked, tell=call.tell_outage, heeds=True
+            call.team, request_id, timeout=timeout, me=me, asked=asked, tell=call.note_outage, heeds=True
         )
     except TeamError as error:
         error.facts.setdefault("request_id", request_id)  # what was asked stands, and is waited for again by its id

@@ -19,7 +19,7 @@ from team_console.store.views.status import LONG_WRITE, State, assess, is_in_the
 _PAUSE = 0.05
 
 
-def watched(team: Team, *, whole: bool = False) -> Snapshot:
+def settled_snapshot(team: Team, *, whole: bool = False) -> Snapshot:
     """Return the team as it is now. A lock that is held is watched for a second, to tell one that blocks from a
     write.
 
@@ -47,12 +47,12 @@ def do_watch(call: Call) -> None:
     Examples:
       team-console watch --for 60"""
     team = call.team
-    last = watched(team)
+    last = settled_snapshot(team)
     state = assess(last, last.taken_at).state
     call.note(f"watching {team.location}: {state}, {counted(len(last.messages), 'message')}")
 
     if not call.as_json:
-        call.tell_zone()
+        call.note_zone()
 
     def look() -> None:
         nonlocal last

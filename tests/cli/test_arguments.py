@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.cli.main import SAME, VERBS, run
+from team_console.console.cli.main import VERB_OF_WORD, VERBS, run
 from team_console.console.cli.tools import EXAMPLE
 from team_console.store.settings.settings_file import parse_settings
 
@@ -88,8 +88,8 @@ def test_a_wrong_command_names_the_next_step_and_changes_nothing(
 
 
 def test_every_word_that_stands_for_a_verb_leads_to_one() -> None:
-    assert set(SAME.values()) <= {verb.name for verb in VERBS}
-    assert not set(SAME) & {verb.name for verb in VERBS}
+    assert set(VERB_OF_WORD.values()) <= {verb.name for verb in VERBS}
+    assert not set(VERB_OF_WORD) & {verb.name for verb in VERBS}
 
 
 def test_help_alone_is_the_overview_and_of_a_verb_its_usage(

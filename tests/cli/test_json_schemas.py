@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 from team_console.console.cli.main import VERBS
-from team_console.console.cli.tools import kept_schemas
+from team_console.console.cli.tools import read_schemas
 from team_console.console.results import RESULTS
 
 from tests.equipment.command_line import CommandLine, Result, next_line
@@ -19,7 +19,7 @@ from tests.schemas import variants
 
 pytestmark = pytest.mark.slow
 
-SCHEMAS = kept_schemas("results")
+SCHEMAS = read_schemas("results")
 NO_JSON = {"completions", "_complete", "hook", "mcp"}
 """Verbs that print a script, words, what a client reads or a protocol of its own, whatever the flags."""
 

@@ -26,10 +26,12 @@ def answers_from(questions: Sequence[Question], options: Iterable[str], texts: I
     """
     chosen: dict[str, list[str]] = {}
     for word in options:
-        offering = [(question, label) for question in questions if (label := _label(question, word)) is not None]
-        # A label that holds a `=` itself comes first.
-        question, rest = offering[0] if len(offering) == 1 else _addressed(questions, word, is_offered=bool(offering))
-        chosen.setdefault(question.text, []).append(_label(question, rest) or _label_of_number(question, rest))
+        offering = [question for question in questions if _matching_label(question, word) is not None]
+        if len(offering) == 1:  # a label that holds a `=` itself comes first
+            question, rest = offering[0], word
+        else:
+            question, rest = _split_header(questions, word, is_offered=bool(offering))
+        chosen.setdefault(question.text, []).append(_matching_label(question, rest) or _label_of_number(question, rest))
     for text, words in words_for(questions, texts).items():
         chosen.setdefault(text, []).extend(words)
     several = {question.text for question in questions if question.several}
@@ -44,12 +46,14 @@ def words_for(questions: Sequence[Question], texts: Iterable[str]) -> dict[str, 
     """
     found: dict[str, list[str]] = {}
     for word in texts if questions else ():
-        question, rest = (questions[0], word) if len(questions) == 1 else _addressed(questions, word, is_offered=True)
+        question, rest = questions[0], word
+        if len(questions) > 1:
+            question, rest = _split_header(questions, word, is_offered=True)
         found.setdefault(question.text, []).append(rest)
     return found
 
 
-def _addressed(questions: Sequence[Question], word: str, *, is_offered: bool) -> tuple[Question, str]:
+def _split_header(questions: Sequence[Question], word: str, *, is_offered: bool) -> tuple[Question, str]:
     """Return the question and answer in `HEADER=REST` or `2=REST`; the only question where no header is given."""
     key, sign, rest = word.partition("=")
     key = key.strip().casefold()
@@ -64,7 +68,7 @@ def _addressed(questions: Sequence[Question], word: str, *, is_offered: bool) ->
     return questions[0], word
 
 
-def _label(question: Question, word: str) -> str | None:
+def _matching_label(question: Question, word: str) -> str | None:
     """Return the label as the asker wrote it, however the word's letters are cased."""
     labels = [option.label for option in question.options]
     alike = [word] if word in labels else [label for label in labels if label.casefold() == word.strip().casefold()]
