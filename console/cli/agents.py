@@ -11,7 +11,7 @@ from team_console.console.cli.input import json_documents, standard_input
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.clients.instructions import instructions_for
 from team_console.console.clients.start import run_hook
-from team_console.console.mcp.start import explain
+from team_console.console.mcp.start import keep_start_error
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import safe_line, safe_text
@@ -80,7 +80,7 @@ def do_mcp(call: Call) -> int:
     try:
         return _serve(call)
     except TeamError as error:
-        explain(f"{error.code}: {error.message}. {error.hint}")
+        keep_start_error(f"{error.code}: {error.message}. {error.hint}")
         raise
 
 

@@ -42,7 +42,7 @@ def do_check(call: Call) -> int:
     Examples:
       team-console check
       team-console check --heal"""
-    from team_console.console.clients.join import gate_problems  # 20 ms, and only here
+    from team_console.console.clients.join import join_problems  # 20 ms, and only here
     from team_console.store.service.signing import authority_problems  # what writes, as in `_repair`
 
     healed = _repair(call)
@@ -54,7 +54,7 @@ def do_check(call: Call) -> int:
     if locked is not None and snapshot.holder is not None:
         held = f"the lock is held {locked.text}"
         problems.append(Problem("LOCKED", "warning", call.team.location, held, locked.hint))
-    seen = replace(snapshot, problems=(*problems, *gate_problems(call.team, snapshot.config)))
+    seen = replace(snapshot, problems=(*problems, *join_problems(call.team, snapshot.config)))
     view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=MOST_ARCHIVED, thorough=True)
     view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
     errors = sum(finding.severity == "error" for finding in view.findings)

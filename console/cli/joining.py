@@ -17,9 +17,9 @@ from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.output import columns, is_terminal
 from team_console.console.cli.team import ASK_HELP, make_project_team, parse_rules
 from team_console.console.clients.client import Running
-from team_console.console.clients.join import Joined, join, join_all, joined_by, leave
+from team_console.console.clients.join import JoinOutcome, join, join_all, joined_by, leave
 from team_console.console.clients.place import one_join_at_a_time
-from team_console.console.clients.session_files import EACH
+from team_console.console.clients.session_files import EVERY_SESSION
 from team_console.console.clients.table import PROGRAMS, running_sessions
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.backends.open import OWN_FOLDER, nearest_team
@@ -93,7 +93,7 @@ def do_join(call: Call) -> int:
     return 0
 
 
-def _join(call: Call, folder: Path, *, write: bool, location: str | None = None) -> Joined:
+def _join(call: Call, folder: Path, *, write: bool, location: str | None = None) -> JoinOutcome:
     """Let a member join.
 
     Args:
@@ -226,7 +226,7 @@ def do_leave(call: Call) -> None:
     project = absolute("." if options.folder is None else options.folder).resolve()
     if options.every is (options.name is not None):
         raise UsageError("leave takes a NAME or --all", "For example: team-console leave helper")
-    name = EACH if options.every else options.name
+    name = EVERY_SESSION if options.every else options.name
     with one_join_at_a_time(write=write):
         _print_joined(call, leave(call.caller, name, project=project, write=write))
 
@@ -234,7 +234,7 @@ def do_leave(call: Call) -> None:
 # What a join or leave did, for people in a few lines, or as JSON.
 
 
-def _print_joined(call: Call, done: Joined, made: Sequence[str] = ()) -> None:
+def _print_joined(call: Call, done: JoinOutcome, made: Sequence[str] = ()) -> None:
     """Print what was joined or left.
 
     Args:

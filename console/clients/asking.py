@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.client import Client
 from team_console.console.clients.event import Event, EventName, Wish, specific_reply
-from team_console.console.clients.hook_process import OUT, is_read, listening, undisturbed
+from team_console.console.clients.hook_process import OUT, has_reader, signals_blocked, signals_end_wait
 from team_console.console.clients.quick import member_files, note_unasked, project_of
 from team_console.console.clients.session import LOCK_WAIT, ClientSession
 from team_console.console.clients.session_files import (
@@ -29,7 +29,7 @@ from team_console.console.clients.session_files import (
     QUIET,
     RECORDED,
     REFUSED,
-    number_of,
+    checksum_of,
     passed_file,
 )
 from team_console.console.clients.transcript import extract_for_request
@@ -101,7 +101,7 @@ def wait_for_verdict(
 ) -> RequestRow | str:
     """Wait until the request is decided and return it, or the reason why no decision is needed any more.
 
-    To be called in an `undisturbed` block: only the wait itself can be ended by a signal.
+    To be called in an `signals_blocked` block: only the wait itself can be ended by a signal.
 
     Args:
         receipt: The question as it was written; the client goes on with that, whatever stands in the store.
@@ -124,7 +124,7 @@ def wait_for_verdict(
         return bool(reasons)
 
     try:
-        with listening():
+        with signals_end_wait():
             outcome = await_verdict(
                 session.team,
                 receipt.request_id or "",
@@ -135,7 +135,7 @@ def wait_for_verdict(
             )
     except KeyboardInterrupt:
         # guard: session-ended
-        return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED
+        return ANSWERED_THERE if has_reader(OUT) else SESSION_ENDED
     except TeamError as error:
         if error.code is Code.USAGE:
             raise
@@ -188,15 +188,15 @@ def ask_before(session: ClientSession) -> None:
     without one that would be a no by itself: there, and for a client that has no such answer, the hook waits.
     """
     event, client, call = session.event, session.client, session.call
-    rules = (*call.held, *session.config.asked_for(session.me))
+    rules = (*call.held_rules, *session.config.asked_for(session.me))
     rule = call.rule_for(rules, project_of(call.data, client.project_variable))
     # guard: held-asked-once
-    if rule in call.held and _is_held(session):
+    if rule in call.held_rules and _is_held(session):
         return
     is_awaited = is_human_awaited(session.team)
     # guard: held-however-it-is-written
-    if rule in call.held and not (is_awaited and client.attended == "1"):
-        call.holds = True
+    if rule in call.held_rules and not (is_awaited and client.attended == "1"):
+        call.is_held = True
         hold_call(session)
         return
     # guard: nothing-asked-of-nobody
@@ -233,7 +233,7 @@ def hold_call(session: ClientSession) -> None:
 
 
 def _held_file(session: ClientSession) -> str:
-    return f"{HELD}{number_of(session.call.data.get('tool_use_id')):08x}"
+    return f"{HELD}{checksum_of(session.call.data.get('tool_use_id')):08x}"
 
 
 def _is_held(session: ClientSession) -> bool:
@@ -255,9 +255,9 @@ def ask_human(session: ClientSession) -> None:
     Raises:
         TeamError: The store's own; then nothing was printed, and the client's own dialog decides.
     """
-    event, holds = session.event, session.call.holds
+    event, is_held = session.event, session.call.is_held
     granted = event.wish is Wish.PERMISSION and is_granted(session.team, session.name)
-    if event.wish is None or not (granted or holds or is_human_awaited(session.team)):
+    if event.wish is None or not (granted or is_held or is_human_awaited(session.team)):
         if event.name == EventName.PERMISSION and session.client.attended == "0":
             note_unasked(session.call, session.files)
         return
@@ -268,7 +268,7 @@ def ask_human(session: ClientSession) -> None:
         limit = DEFAULT_TIMEOUT
     seconds = max(1.0, min(limit, event.patience or limit, 10 * 366 * 86_400.0) - _MARGIN)
     asker = new_presence_name()
-    with undisturbed(), session.team.announce(Presence.ASKER, asker) as announced:
+    with signals_blocked(), session.team.announce(Presence.ASKER, asker) as announced:
         receipt = _open_request(
             session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds)
         )
@@ -276,7 +276,7 @@ def ask_human(session: ClientSession) -> None:
             return
         about = {"request_id": receipt.request_id, "thread": event.thread, "call": session.call.text("tool_use_id")}
         session.files.write(ASKED + asker, about)
-        needs_human = session.config.wait_for_human == "present" and not holds
+        needs_human = session.config.wait_for_human == "present" and not is_held
         # A teammate's dialog stands in the terminal of another session.
         has_dialog = session.client.shows_dialog_beside and not event.thread
         dialog = Dialog(session.client, event.session) if has_dialog else None
@@ -560,7 +560,7 @@ def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
             and parse_message(message).answers is RequestKind.PERMISSION
             and _allowed_call(session, request_id)
         ):
-            session.files.write(f"{ALLOWED}{number_of(request_id):08x}", {"request_id": request_id})
+            session.files.write(f"{ALLOWED}{checksum_of(request_id):08x}", {"request_id": request_id})
             member_files(session.call).remove(QUIET)
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from team_console.console.clients.client import Client, Running, yes
+from team_console.console.clients.client import Client, Running, yes_reply
 from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.file_change import read_file
 from team_console.console.clients.json_editing import (
@@ -21,15 +21,16 @@ from team_console.console.clients.json_editing import (
     parse_object,
     value_at,
 )
-from team_console.console.clients.place import EMPTY_JSON, Joining, Place, json_place, own_file
+from team_console.console.clients.place import EMPTY_JSON, Joining, Place, json_place, place_of_own_file
 from team_console.console.clients.quick import teammate_of
 from team_console.console.clients.rules import native_rules
-from team_console.console.clients.session_files import EACH, EXIT, LEFT_OUT, agent_prefix, name_files, number_of
+from team_console.console.clients.run_record import EXIT
+from team_console.console.clients.session_files import EVERY_SESSION, LEFT_OUT, agent_prefix, checksum_of, name_files
 from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line
 from team_console.console.clients.transcript import (
     TranscriptExtract,
     TranscriptRow,
-    clean,
+    clean_text,
     items_of,
     texts_of_kind,
     typed_text,
@@ -92,7 +93,7 @@ class Claude(Client):
         # What is held waits for a human who is not there yet, however it is written.
         quiet = "" if joining.hold else joining.quiet
         ours = [*_LINES.entries(joining.command, held=joining.hold, quiet=quiet)]
-        ours += _LINES.holding(held.path, native_rules(joining.hold))
+        ours += _LINES.held_entries(held.path, native_rules(joining.hold))
         if joining.has_server:
             ours += [
                 SettingsPart(["permissions", "allow"], _ALLOW_RULE),
@@ -110,13 +111,13 @@ class Claude(Client):
         """
         mark = f"{shlex.quote(name_files().folder)}/{LEFT_OUT}"
         ours = [*_LINES.entries(joining.command, condition=f'[ -e {mark}"$CLAUDE_CODE_SESSION_ID" ] || ')]
-        return [json_place(claude_home() / _HOOKS["user"], claude_home(), EACH, ours)]
+        return [json_place(claude_home() / _HOOKS["user"], claude_home(), EVERY_SESSION, ours)]
 
     def can_hold(self, rules: Sequence[str]) -> bool:
         """Return whether rules of its own say what is to be held."""
         return bool(native_rules(rules))
 
-    def words(self, scope: str, joining: Joining) -> Sequence[str]:
+    def notes_for_user(self, scope: str, joining: Joining) -> Sequence[str]:
         """Return what the user should know."""
         where = "on this machine" if scope == "user" else "in this folder"
         more = "; the MCP tools need a new session" if joining.has_server else ""
@@ -186,7 +187,7 @@ class Claude(Client):
     def take_row(self, extract: TranscriptExtract, row: TranscriptRow) -> None:
         """Take a row, of which there is one for each block of a message, all with the id of the message."""
         if row.type == "last-prompt" and isinstance(row.lastPrompt, str):
-            extract.prompt = extract.prompt or clean(row.lastPrompt)
+            extract.prompt = extract.prompt or clean_text(row.lastPrompt)
         message = row.message
         if not isinstance(message, Mapping) or row.isMeta or row.isCompactSummary:
             return
@@ -213,7 +214,7 @@ class Claude(Client):
         if event.wish is Wish.QUESTION and not decided.answers:
             return None
         mode = {"type": "setMode", "mode": decided.mode, "destination": "session"}
-        return yes(event, decided.input, [mode] if decided.mode else decided.rules)
+        return yes_reply(event, decided.input, [mode] if decided.mode else decided.rules)
 
     def refusal(self, event: Event, words: str) -> Reply:
         """Return a no with words for the model, whose turn goes on."""
@@ -229,7 +230,7 @@ def _old_rules(settings: Settings) -> Notes:
     rules = there if isinstance(there, list) else []
     spans = ((rules[at : at + size], number) for at in range(len(rules)) for size, number in _OLD_LISTS.items())
     # guard: rules-of-the-user-stay
-    found = [[*_ASKED, rule] for span, number in spans if number_of(span) == number for rule in span]
+    found = [[*_ASKED, rule] for span, number in spans if checksum_of(span) == number for rule in span]
     return [_ASKED, *found] if found else []
 
 
@@ -246,7 +247,7 @@ def _held(joining: Joining) -> Place:
     """Return the script by which calls are held; members of one name in several teams have one each."""
     path = state_folder() / "joined" / agent_prefix(joining.name, joining.location) / f"{HOLD}{joining.name}"
     line = f"exec env {shell_line([*joining.command, '--hold', '--timeout', str(A_DAY)])}\n"
-    return own_file(path, state_folder(), line, "TEAM_CONSOLE_AS=")
+    return place_of_own_file(path, state_folder(), line, "TEAM_CONSOLE_AS=")
 
 
 def claude_home() -> Path:

@@ -75,7 +75,7 @@ class Program(ABC):
         return []
 
     @abstractmethod
-    def words(self, scope: str, joining: Joining) -> Sequence[str]:
+    def notes_for_user(self, scope: str, joining: Joining) -> Sequence[str]:
         """Return what the user should know: from when on it joins, what reaches whom and what does not."""
 
     def can_hold(self, rules: Sequence[str]) -> bool:
@@ -211,7 +211,7 @@ class Client(Program):
 
     def allow_reply(self, event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
         """Let a tool be used without asking, with another input where the human changed it; None where that cannot be
-        extract.
+        said.
         """
         changed: Reply = {} if instead is None else {"updatedInput": dict(instead)}
         why = "allowed once by the human"
@@ -232,7 +232,7 @@ class TakesPrompts(ABC):
         """Hand a session that rests a prompt."""
 
 
-def yes(event: Event, updated: Mapping[str, Any] | None = None, rules: Sequence[Any] = ()) -> Reply:
+def yes_reply(event: Event, updated: Mapping[str, Any] | None = None, rules: Sequence[Any] = ()) -> Reply:
     """Return a yes: with another input, and with rules for the client, where they are given."""
     changed = {} if updated is None else {"updatedInput": dict(updated)}
     if event.name != EventName.PERMISSION:

@@ -6,7 +6,7 @@ import fcntl
 import os
 import time
 
-from team_console.console.clients.session_files import Data, SessionFiles
+from team_console.console.clients.session_files import EventData, SessionFiles
 from team_console.store.backends.locked_files import SAFE
 
 WAKER = "waker"
@@ -16,14 +16,17 @@ _OTHER_ENDS = 3.0
 _LOOK_AGAIN = 0.1
 
 
-def client_pid(data: Data) -> int:
+def client_pid(data: EventData) -> int:
     """Return the process of the client: the one that an event names, else who started this hook, perhaps through a
     shell.
     """
     named = data.get("client_pid")
     pid = named if type(named) is int and named > 0 else os.getppid()
-    while (found := _stat(pid)) is not None and found[0].endswith("sh"):
-        pid = found[2]
+    while (found := _process_stat(pid)) is not None:
+        name, _, parent, _ = found
+        if not name.endswith("sh"):
+            break
+        pid = parent
     return pid
 
 
@@ -36,20 +39,20 @@ def is_alive(pid: object) -> bool:
         return False
     except (OSError, OverflowError):
         return True
-    found = _stat(number)
+    found = _process_stat(number)
     # guard: unreaped-is-gone
     return found is None or found[1] != "Z"
 
 
-def begin_of(pid: int) -> str:
+def started_at(pid: int) -> str:
     """Return when a process began, by the system's own count: numbers of processes are used again. Empty where it does
     not tell.
     """
-    found = _stat(pid)
+    found = _process_stat(pid)
     return found[3] if found is not None else ""
 
 
-def _stat(pid: int) -> tuple[str, str, int, str] | None:
+def _process_stat(pid: int) -> tuple[str, str, int, str] | None:
     """Return name, state, parent and begin of a process; None where the system does not tell."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
@@ -60,7 +63,7 @@ def _stat(pid: int) -> tuple[str, str, int, str] | None:
         return None
 
 
-def become_waker(files: SessionFiles, data: Data) -> int | None:
+def become_waker(files: SessionFiles, data: EventData) -> int | None:
     """Return a descriptor that holds the lock of the one process that waits beside the session; None where another
     does.
 

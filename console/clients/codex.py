@@ -15,12 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from team_console.console.clients.client import Client, Running, TakesPrompts, yes
+from team_console.console.clients.client import Client, Running, TakesPrompts, yes_reply
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
 from team_console.console.clients.json_editing import NotEditable, Notes
 from team_console.console.clients.marked_block import put_together, with_block
 from team_console.console.clients.place import Joining, Place, json_place
-from team_console.console.clients.session_files import EXIT
+from team_console.console.clients.run_record import EXIT
 from team_console.console.clients.settings_part import SERVER, HookLines, refuse_others, server_member
 from team_console.console.clients.transcript import (
     MOST_READ,
@@ -84,7 +84,7 @@ class Codex(Client, TakesPrompts):
         """Return the user's hooks."""
         return [_hooks_place(codex_home(), "hooks.json", joining)]
 
-    def words(self, scope: str, joining: Joining) -> Sequence[str]:
+    def notes_for_user(self, scope: str, joining: Joining) -> Sequence[str]:
         """Return what the user should know."""
         return [
             *_NOTES,
@@ -141,9 +141,9 @@ class Codex(Client, TakesPrompts):
             return self.answer_by_refusal(event, decided)
         changed = decided.input
         if event.name == EventName.BEFORE_TOOL:  # a bare yes is not understood there, and its rules go on
-            return yes(event, changed) if changed else None
+            return yes_reply(event, changed) if changed else None
         if changed is None or changed == event.input:
-            return yes(event)
+            return yes_reply(event)
         # What was asked for must not run in place of what was approved.
         form = json.dumps(changed, ensure_ascii=False)
         return self.refusal(event, f"Approved in another form; ask for this instead: {form}")

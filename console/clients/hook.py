@@ -16,12 +16,12 @@ from team_console.console.clients.asking import (
 )
 from team_console.console.clients.client import MOST_BLOCKS, TakesPrompts
 from team_console.console.clients.event import EventName, Reply, specific_reply
-from team_console.console.clients.hook_process import undisturbed
+from team_console.console.clients.hook_process import signals_blocked
 from team_console.console.clients.instructions import command_of, instructions_for
 from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.mail import acknowledge_handed, hand_mail, is_nudge, wait_beside, wait_for_mail
 from team_console.console.clients.session import ClientSession
-from team_console.console.clients.session_files import TURN, SessionFiles, name_files, number_of, sweep
+from team_console.console.clients.session_files import TURN, SessionFiles, checksum_of, name_files, sweep
 from team_console.store.backends.session_notes import sweep_notes
 from team_console.store.model.safe import counted
 from team_console.store.protocol.membership import Doing
@@ -35,7 +35,7 @@ def answer_event(call: Invocation, files: SessionFiles) -> int:
     Raises:
         TeamError: The store's own; what was printed before stands.
     """
-    with undisturbed():
+    with signals_blocked():
         session = ClientSession(call, files)
         try:
             if not session.is_of_agent:
@@ -109,7 +109,7 @@ def _on_tool_call(session: ClientSession) -> None:
     if allow_once(session):
         return
     session.remember()
-    if session.call.holds:
+    if session.call.is_held:
         hold_call(session)
     else:
         ask_before(session)
@@ -174,7 +174,7 @@ def _on_config_change(session: ClientSession) -> None:
         return
     words = f"{path} was changed: our part is gone, by which {session.me} asks {session.config.lead}"
     session.say(_keep_going_reply(f"{words}. Only 'team-console leave' takes it out."))
-    lead, once = session.config.lead, f"unhooked-{number_of([path, session.event.session]):08x}"
+    lead, once = session.config.lead, f"unhooked-{checksum_of([path, session.event.session]):08x}"
     content = f"{words}. This session goes on with what was there; others may not. Join again, or leave."
     send(session.caller(), to=lead, summary=words, content=content, priority="critical", message_id=once)
 

@@ -24,7 +24,7 @@ def write_line(descriptor: int, text: str) -> bool:
     return True
 
 
-def is_read(descriptor: int, milliseconds: int | None = 0) -> bool:
+def has_reader(descriptor: int, milliseconds: int | None = 0) -> bool:
     """Return whether somebody still holds the other end of an output, as far as that can be told within this time."""
     poll = select.poll()
     poll.register(descriptor, 0)  # nothing is asked for: that the reader is gone is told all the same
@@ -39,7 +39,7 @@ _ENDING = {signal.SIGTERM, signal.SIGHUP}
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def signals_blocked() -> Iterator[None]:
     """Let no signal end the block in the middle; one that comes counts in the next wait."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {*_ENDING, signal.SIGINT})
     try:
@@ -49,7 +49,7 @@ def undisturbed() -> Iterator[None]:
 
 
 @contextmanager
-def listening(descriptor: int = OUT) -> Iterator[None]:
+def signals_end_wait(descriptor: int = OUT) -> Iterator[None]:
     """Let what ends the process end the wait in the block in order: as an interrupt, which the wait knows.
 
     The client sends SIGTERM when its own dialog was answered or dismissed, and when it ends. Killed, it can tell
@@ -64,7 +64,7 @@ def listening(descriptor: int = OUT) -> Iterator[None]:
         signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
 
     def end_with_client() -> None:  # killed, it cannot tell us
-        while is_read(descriptor, None):  # for ever where the output is no pipe or terminal that could tell
+        while has_reader(descriptor, None):  # for ever where the output is no pipe or terminal that could tell
             pass
         # guard: asker-ends-with-client
         os.kill(os.getpid(), signal.SIGTERM)

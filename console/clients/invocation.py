@@ -30,8 +30,8 @@ class Invocation:
         location: The team as it was given, empty for the one of the current folder.
         timeout: Seconds after which the client waits no longer, as text.
         wake: Whether to wait for mail and wake the session.
-        held: Rules of calls for which another hook of this session waits for a human in any case.
-        holds: Whether the call waits for a human even where none is there, and is refused where none decides.
+        held_rules: Rules of calls for which another hook of this session waits for a human in any case.
+        is_held: Whether the call waits for a human even where none is there, and is refused where none decides.
         waker: Holds the lock of the one process that waits beside the session; None where this is another.
         has_own_name: Whether the session joined with all others, under a name made for it.
         data: The event.
@@ -47,8 +47,8 @@ class Invocation:
         self.wake = "--wake" in options
         self.waker: int | None = None
         self.has_own_name = False
-        self.holds = "--hold" in options
-        self.held = [*filter(None, options.get("--held", "").split(","))]
+        self.is_held = "--hold" in options
+        self.held_rules = [*filter(None, options.get("--held", "").split(","))]
         self.data = data
         self.event_name = self.text("hook_event_name")
         self.session = self.text("session_id")

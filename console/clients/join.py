@@ -28,8 +28,8 @@ from team_console.console.clients.place import (
     receipt_of,
     receipts,
 )
-from team_console.console.clients.session_files import EACH, LEFT_OUT, name_files
-from team_console.console.clients.settings_part import SERVER, call_in, hooks_of, members_in, quiet_condition
+from team_console.console.clients.session_files import EVERY_SESSION, LEFT_OUT, name_files
+from team_console.console.clients.settings_part import SERVER, hooks_of, members_in, parse_hook_command, quiet_condition
 from team_console.console.clients.table import PROGRAMS
 from team_console.store.backends.open import OWN_FOLDER
 from team_console.store.contract.team import Team
@@ -41,10 +41,10 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.members import add_members, remove_members, set_member
 from team_console.store.settings.team_config import Agent, TeamConfig
 
-Step = tuple[FileChange, JoinReceipt]
+JoinStep = tuple[FileChange, JoinReceipt]
 
 
-class Joined(Struct, frozen=True):
+class JoinOutcome(Struct, frozen=True):
     """What a join or a leave did, or would do.
 
     Attributes:
@@ -72,7 +72,7 @@ def join(
     write: bool,
     hold: Sequence[str] = (),
     location: str | None = None,
-) -> Joined:
+) -> JoinOutcome:
     """Make `agent` a member of the team, and write what the client needs to act as it.
 
     Everything is read and checked before anything is written. Again, it changes nothing.
@@ -101,7 +101,7 @@ def join(
         text = f"the MCP server, which is all that {client.word} needs, lacks a package"
         raise TeamError(Code.USAGE, text, f"Install it with: {install_line('mcp')}")
     joining = replace(joining_of(caller.team, name, project, location), hold=tuple(hold))
-    steps, left_out = joins(client.places(scope, joining), joining)
+    steps, left_out = plan_join(client.places(scope, joining), joining)
     _refuse_other_scopes(client, scope, joining)
     adds = config.declared and name not in config.agents
     if write:
@@ -110,11 +110,11 @@ def join(
             keep_receipt(JoinReceipt(name, joining.location))
         elif agent.ask_for is not None:
             set_member(caller, name, {"ask_for": agent.ask_for})
-        write_steps(steps)
+        write_joins(steps)
     changes = tuple(change for change, _ in steps)
     is_known = all(change.word == "unchanged" for change in changes)
     notes = [f"{name} has joined from here before; nothing changes in its files"] if is_known else []
-    notes += [] if is_known else client.words(scope, joining)
+    notes += [] if is_known else client.notes_for_user(scope, joining)
     notes += left_out
     if client.asks:
         rules = config.asked_for(name) if agent.ask_for is None else agent.ask_for
@@ -122,7 +122,7 @@ def join(
     if client.offers_tools and not joining.has_server:
         notes.append(f"Its tools (MCP) need one more package: {install_line('mcp')}; then join again")
     notes += _words_of_old_member(agent, config.agents.get(name, agent))
-    return Joined("join", name, adds, changes, tuple(notes), write)
+    return JoinOutcome("join", name, adds, changes, tuple(notes), write)
 
 
 def _words_of_rules(name: str, rules: Sequence[str], hold: Sequence[str]) -> list[str]:
@@ -147,14 +147,14 @@ def _words_of_old_member(agent: Agent, old: Agent) -> list[str]:
 def joined_by(team: Team, name: str, project: Path) -> tuple[Program, str] | None:
     """Return the client and the scope by which a member has joined from a project; None when it has not."""
     joining = joining_of(team, check_name(name, field="name"), project)
-    for client, scope, (place, *_) in _ways(joining):
+    for client, scope, (place, *_) in _places_of_programs(joining):
         known = receipt_of(str(place.path))
         if name in place.members() or (known is not None and (known.member, known.team) == (name, joining.location)):
             return client, scope
     return None
 
 
-def join_all(caller: Caller, sessions: Sequence[Running], chosen: Collection[str], *, write: bool) -> Joined:
+def join_all(caller: Caller, sessions: Sequence[Running], chosen: Collection[str], *, write: bool) -> JoinOutcome:
     """Let the chosen sessions that run, and all that start from now on, join under names of their own.
 
     Args:
@@ -164,54 +164,54 @@ def join_all(caller: Caller, sessions: Sequence[Running], chosen: Collection[str
     Raises:
         TeamError: As for `join`.
     """
-    joining = joining_of(caller.team, EACH, home())
-    steps, _ = joins(_every_session(joining), joining)
+    joining = joining_of(caller.team, EVERY_SESSION, home())
+    steps, _ = plan_join(_places_of_every_session(joining), joining)
     if write:
         for one in sessions:
             if one.session not in chosen:
                 name_files().write(LEFT_OUT + one.session, {})
-        write_steps(steps)
+        write_joins(steps)
     notes = [f"{one.line}: {'joins' if one.session in chosen else 'is left out'}" for one in sessions]
     notes += [
         *(program.note_for_all for program in PROGRAMS.values() if program.note_for_all),
         "Every session that starts from now on joins, too.",
         "Take it out again: team-console leave --all",
     ]
-    return Joined("join", EACH, False, tuple(change for change, _ in steps), tuple(notes), write)
+    return JoinOutcome("join", EVERY_SESSION, False, tuple(change for change, _ in steps), tuple(notes), write)
 
 
-def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
+def leave(caller: Caller, name: str, *, project: Path, write: bool) -> JoinOutcome:
     """Take out again what joins put into the files of clients and the team's settings, and nothing else.
 
     Args:
-        name: Who leaves; `EACH` for what `join_all` put there, and the members that it made.
+        name: Who leaves; `EVERY_SESSION` for what `join_all` put there, and the members that it made.
 
     Raises:
         TeamError: `INVALID_NAME`, `NOT_PERMITTED` for files that have to be changed by hand.
     """
     location, members = location_of(caller.team), caller.team.config().agents
     joining = Joining(name, location, ("",), project.absolute(), leaves=True)
-    if name == EACH:
-        places, made = _every_session(joining), made_for_sessions(location)
+    if name == EVERY_SESSION:
+        places, made = _places_of_every_session(joining), members_of_sessions(location)
     else:
-        places = [place for _, _, some in _ways(joining) for place in some]
+        places = [place for _, _, some in _places_of_programs(joining) for place in some]
         made = {check_name(name, field="name")} if receipt_of(member_key(location, name)) is not None else set()
     others = {place.path: other for place in places if (other := place.other_team(joining))}
-    steps, notes = leavings(list({place.path: place for place in places if place.path not in others}.values()))
+    steps, notes = plan_leave(list({place.path: place for place in places if place.path not in others}.values()))
     notes += [f"{path} is of another team, and stays: {team}" for path, team in others.items()]
     left = _joined_elsewhere(name, location, {place.path for place in places})
     # guard: member-stays-while-hooks-do
     removes = sorted(made & members.keys()) if not left else []
     if write:
-        take_out_steps(steps)
+        write_leaves(steps)
         if removes:
             notes += remove_members(caller, removes).warnings
         for member in made if not left else ():
             forget_receipt(member_key(location, member))
-        if name == EACH:
+        if name == EVERY_SESSION:
             shutil.rmtree(name_files().folder, ignore_errors=True)
     if not (steps or removes):
-        who = "no session has joined by --all" if name == EACH else f"{name} has not joined from here"
+        who = "no session has joined by --all" if name == EVERY_SESSION else f"{name} has not joined from here"
         notes.insert(0, f"{who}; nothing is to be taken out")
     also = ", too," if steps else ""
     notes += [f"{name} has joined in {folder}{also} and stays a member until it leaves there" for folder in left]
@@ -220,7 +220,7 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
         notes.append(f"{name} was a member before it joined and stays one")
     if steps:
         notes.append("Sessions that run now keep what they have read until they end.")
-    return Joined("leave", name, bool(removes), tuple(steps), tuple(notes), write)
+    return JoinOutcome("leave", name, bool(removes), tuple(steps), tuple(notes), write)
 
 
 _OF_CLIENTS = frozenset((".claude", ".codex", ".qwen"))
@@ -231,7 +231,7 @@ def _joined_elsewhere(name: str, location: str, looked_at: Collection[Path]) -> 
     """Return the folders of files, but for those, by which sessions on this machine act as a member."""
     known = [one for one in receipts() if one.file and (one.member, one.team) == (name, location)]
     others = [one for one in known if not {Path(one.file), Path(one.file).resolve()}.intersection(looked_at)]
-    return sorted({_folder_of(Path(one.file)) for one in others if _has_part(one)})
+    return sorted({_folder_of(Path(one.file)) for one in others if _has_our_part(one)})
 
 
 def _folder_of(path: Path) -> Path:
@@ -239,7 +239,7 @@ def _folder_of(path: Path) -> Path:
     return path.parent.parent if path.parent.name in _OF_CLIENTS else path.parent
 
 
-def _has_part(known: JoinReceipt, events: Sequence[str] = ()) -> bool:
+def _has_our_part(known: JoinReceipt, events: Sequence[str] = ()) -> bool:
     """Return whether the file of a join says who acts, and calls our hook for these events."""
     path = Path(known.file)
     try:
@@ -252,16 +252,16 @@ def _has_part(known: JoinReceipt, events: Sequence[str] = ()) -> bool:
         return False
 
 
-def _every_session(joining: Joining) -> list[Place]:
+def _places_of_every_session(joining: Joining) -> list[Place]:
     return [place for program in PROGRAMS.values() for place in program.every_session(joining)]
 
 
-def made_for_sessions(location: str) -> set[str]:
+def members_of_sessions(location: str) -> set[str]:
     """Return the members of a team that were made, one for each session."""
     return {one.member for one in receipts() if one.each and not one.file and one.team == location}
 
 
-def _ways(joining: Joining) -> Iterator[tuple[Program, str, list[Place]]]:
+def _places_of_programs(joining: Joining) -> Iterator[tuple[Program, str, list[Place]]]:
     """Yield each client with each of its scopes, and with its files there: the first says who acts."""
     for one in PROGRAMS.values():
         yield from ((one, scope, one.places(scope, joining)) for scope in one.scopes)
@@ -274,8 +274,8 @@ def _refuse_other_scopes(client: Program, scope: str, joining: Joining) -> None:
     Raises:
         TeamError: `NOT_PERMITTED`.
     """
-    for one, other, (place, *_) in _ways(joining):
-        taken = place.members() - {joining.name, EACH}
+    for one, other, (place, *_) in _places_of_programs(joining):
+        taken = place.members() - {joining.name, EVERY_SESSION}
         if taken and one is client and other != scope:
             text = f"sessions here act as {min(taken)} already, by {place.path}"
             raise TeamError(Code.NOT_PERMITTED, text, f"First: team-console leave {min(taken)}")
@@ -283,21 +283,21 @@ def _refuse_other_scopes(client: Program, scope: str, joining: Joining) -> None:
 
 def has_joined(project: Path) -> bool:
     """Return whether a join of its own says as whom sessions in this project act."""
-    return any(place.members() for _, place in _ways_of_project(project))
+    return any(place.members() for _, place in _first_places_in(project))
 
 
-def starts_here(team: Team, project: Path) -> dict[str, str]:
+def members_started_in(team: Team, project: Path) -> dict[str, str]:
     """Return the members of a team as which sessions act that are started in this project -> the program to start."""
     found = {}
-    for client, place in _ways_of_project(project):
+    for client, place in _first_places_in(project):
         known = receipt_of(str(place.path))
         if isinstance(client, Client) and (known is None or known.team == location_of(team)):
             found.update(dict.fromkeys(place.members(), client.word))
     return found
 
 
-def _ways_of_project(project: Path) -> Iterator[tuple[Program, Place]]:
-    for client, scope, (place, *_) in _ways(Joining("", "", ("",), project)):
+def _first_places_in(project: Path) -> Iterator[tuple[Program, Place]]:
+    for client, scope, (place, *_) in _places_of_programs(Joining("", "", ("",), project)):
         if scope != "user":
             yield client, place
 
@@ -305,7 +305,7 @@ def _ways_of_project(project: Path) -> Iterator[tuple[Program, Place]]:
 # What this machine shows of joins.
 
 
-def gate_problems(team: Team, config: TeamConfig) -> list[Problem]:
+def join_problems(team: Team, config: TeamConfig) -> list[Problem]:
     """Return findings on the joins of a team on this machine; `config` are its settings as far as they are known."""
     mine = _joins_of(team)
     found = [one for program in PROGRAMS.values() for one in program.problems()] if mine else []
@@ -316,7 +316,7 @@ def gate_problems(team: Team, config: TeamConfig) -> list[Problem]:
         if known.file and is_unhooked(known):
             why = "joined by this file, from which our part is gone"
         # guard: hooks-of-no-member-named
-        elif known.events and known.member != EACH and config.declared and known.member not in config.agents:
+        elif known.events and known.member != EVERY_SESSION and config.declared and known.member not in config.agents:
             why = "joined by this file and is no member any more, so its hooks do nothing"
         code, why = ("UNHOOKED", why) if why else ("OLD_HOOKS", _words_of_old_hooks(team, known))
         if why:
@@ -331,10 +331,11 @@ def _joins_of(team: Team) -> list[JoinReceipt]:
     found = [known for known in receipts() if known.team == location]
     if Path(location).name != OWN_FOLDER:
         return found
-    for _, place in _ways_of_project(Path(location).parent):
+    for _, place in _first_places_in(Path(location).parent):
         # guard: hooks-of-a-moved-project-named
         if receipt_of(str(place.path)) is None:
-            found += (JoinReceipt(member, location, str(place.path)) for member in sorted(place.members() - {EACH}))
+            members = sorted(place.members() - {EVERY_SESSION})
+            found += (JoinReceipt(member, location, str(place.path)) for member in members)
     return found
 
 
@@ -343,7 +344,7 @@ def _words_of_old_hooks(team: Team, known: JoinReceipt) -> str:
     path, name = Path(known.file), known.member
     with suppress(TeamError, NotEditable, ValueError):
         settings = read_client_settings(path) if path.suffix == ".json" else {}
-        calls = [call_in(hook["command"]) for _, hook in hooks_of(settings, name)]
+        calls = [parse_hook_command(hook["command"]) for _, hook in hooks_of(settings, name)]
         called = next((called for called, _ in calls if called), ())
         hold = next((held for _, held in calls if held), ())
         if not called:  # no hooks: a server alone
@@ -353,7 +354,9 @@ def _words_of_old_hooks(team: Team, known: JoinReceipt) -> str:
         joining = joining_of(team, name, _folder_of(path))
         has_server = f'"{SERVER}"' in json.dumps(settings)
         joining = replace(joining, program=called, hold=hold, has_server=has_server)
-        places = _every_session(joining) if name == EACH else [one for _, _, some in _ways(joining) for one in some]
+        places = [place for _, _, some in _places_of_programs(joining) for place in some]
+        if name == EVERY_SESSION:
+            places = _places_of_every_session(joining)
         place = next((place for place in places if place.path == path), None)
         # guard: hooks-of-an-earlier-version-named
         if place is not None and place.is_old(joining):
@@ -365,7 +368,7 @@ def _words_of_old_hooks(team: Team, known: JoinReceipt) -> str:
 
 def is_unhooked(known: JoinReceipt) -> bool:
     """Return whether our part is gone from a file by which somebody joined."""
-    return not _has_part(known, known.events)
+    return not _has_our_part(known, known.events)
 
 
 # Steps that `join`, `leave` and their forms for every session are made of.
@@ -386,7 +389,7 @@ def location_of(team: Team) -> str:
     return team.location if "://" in team.location else str(Path(team.location).absolute())
 
 
-def joins(places: Sequence[Place], joining: Joining) -> tuple[list[Step], list[str]]:
+def plan_join(places: Sequence[Place], joining: Joining) -> tuple[list[JoinStep], list[str]]:
     """Return all changes by which a member joins, and what was left out of it; nothing is written unless every one
     that it needs can be made.
 
@@ -401,7 +404,7 @@ def joins(places: Sequence[Place], joining: Joining) -> tuple[list[Step], list[s
     steps, left_out = [], []
     for one in places:
         try:
-            steps.append(one.joining(joining))
+            steps.append(one.join_change(joining))
         except FileRefused as error:
             if not one.is_optional:
                 raise
@@ -409,7 +412,7 @@ def joins(places: Sequence[Place], joining: Joining) -> tuple[list[Step], list[s
     return steps, left_out
 
 
-def write_steps(steps: Sequence[Step]) -> None:
+def write_joins(steps: Sequence[JoinStep]) -> None:
     """Write what joins, and remember it."""
     for change, receipt in steps:
         if change.word != "unchanged":
@@ -418,7 +421,7 @@ def write_steps(steps: Sequence[Step]) -> None:
             keep_receipt(replace(receipt, folders=[*receipt.folders, *made]))
 
 
-def leavings(places: Sequence[Place]) -> tuple[list[FileChange], list[str]]:
+def plan_leave(places: Sequence[Place]) -> tuple[list[FileChange], list[str]]:
     """Return the changes by which a member leaves, and why files were not read to which no join wrote.
 
     Settings of clients that the member never ran in may be anything: a link into a folder of dotfiles, a huge file.
@@ -430,7 +433,7 @@ def leavings(places: Sequence[Place]) -> tuple[list[FileChange], list[str]]:
     unread: list[str] = []
     for place in places:
         try:
-            steps.append(place.leaving())
+            steps.append(place.leave_change())
         except TeamError as error:
             if receipt_of(str(place.path)) is not None:
                 raise
@@ -438,7 +441,7 @@ def leavings(places: Sequence[Place]) -> tuple[list[FileChange], list[str]]:
     return [change for change in steps if change.word != "unchanged"], unread
 
 
-def take_out_steps(steps: Sequence[FileChange]) -> None:
+def write_leaves(steps: Sequence[FileChange]) -> None:
     """Write what leaves, with the folders that are empty then, and forget that it joined.
 
     The home of a client goes only where a join made it.

@@ -35,7 +35,7 @@ def parse_object(text: str) -> Settings:
         NotEditable: It is none, has a key twice, or what is no JSON.
     """
     try:
-        value = json.loads(text, object_pairs_hook=refuse_repeated_keys, parse_constant=_constant)
+        value = json.loads(text, object_pairs_hook=refuse_repeated_keys, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         comment = ", perhaps a comment" if re.search(r"^\s*(//|/\*)", text, re.MULTILINE) else ""
         raise NotEditable(f"it is not JSON{comment}: {error}") from error
@@ -44,7 +44,7 @@ def parse_object(text: str) -> Settings:
     return value
 
 
-def _constant(word: str) -> float:
+def _refuse_constant(word: str) -> float:
     raise ValueError(f"{word} is no value of JSON")
 
 
@@ -129,7 +129,7 @@ class JsonText:
         at, parts, end = self._inside(path)
         place, own = parts[0].start if parts else end, None
         line = self.text[self.text.rfind("\n", 0, place if parts else at) + 1 :]
-        indentation = line[: _end(_INDENTATION, line, 0)]
+        indentation = line[: _end_of_match(_INDENTATION, line, 0)]
         if parts and "\n" in self.text[at:place]:
             own = indentation
         elif not parts and not self._is_one_line:
@@ -170,10 +170,10 @@ class JsonText:
 
     def _inside(self, path: Sequence[str | int]) -> tuple[int, list[_Span], int]:
         """Return where an object or a list begins behind its bracket, its parts, and where the other bracket is."""
-        at, parts, end = _parts(self.text, self.text.index("{"))
+        at, parts, end = _spans_inside(self.text, self.text.index("{"))
         for step in path:
             part = parts[step] if isinstance(step, int) else next(part for part in parts if part.key == step)
-            at, parts, end = _parts(self.text, part.value)
+            at, parts, end = _spans_inside(self.text, part.value)
         return at, parts, end
 
 
@@ -188,26 +188,26 @@ def value_at(settings: Settings, path: Sequence[str | int]) -> Any:
     return value
 
 
-def _parts(text: str, bracket: int) -> tuple[int, list[_Span], int]:
+def _spans_inside(text: str, bracket: int) -> tuple[int, list[_Span], int]:
     parts: list[_Span] = []
     first = at = bracket + 1
     while True:
-        start = _end(_BLANKS, text, at)
+        start = _end_of_match(_BLANKS, text, at)
         if text[start] in "}]":
             return first, parts, start
         key, value = None, start
         if text[bracket] == "{":
             key, behind = _DECODER.raw_decode(text, start)
-            value = _end(_COLON, text, behind)
+            value = _end_of_match(_COLON, text, behind)
         end = _DECODER.raw_decode(text, value)[1]
         parts.append(_Span(start, key, value, end))
-        comma = _end(_BLANKS, text, end)
+        comma = _end_of_match(_BLANKS, text, end)
         if text[comma] != ",":
             return first, parts, comma
         at = comma + 1
 
 
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+def _end_of_match(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     assert found is not None
     return found.end()

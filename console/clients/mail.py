@@ -15,7 +15,7 @@ from typing import Any
 from team_console.console.clients.asking import is_denied_before, keep_allowed
 from team_console.console.clients.client import LONGEST_CONTEXT, TakesPrompts
 from team_console.console.clients.client_process import client_pid, has_waker, is_alive, is_waker
-from team_console.console.clients.hook_process import ERR, is_read, listening, write_line
+from team_console.console.clients.hook_process import ERR, has_reader, signals_end_wait, write_line
 from team_console.console.clients.instructions import command_of, program
 from team_console.console.clients.quick import NUDGE, WAKE
 from team_console.console.clients.session import ClientSession
@@ -35,7 +35,7 @@ from team_console.store.service.waiting import UnavailableStore, until
 
 _LONGEST = 6_000
 """Characters of one message that a model is given; the rest is in the store."""
-_SAYING = 30.0
+_SAYING_SECONDS = 30.0
 """Seconds after which a process that took mail and still did not say it will not: its number may be another's."""
 _HEAD_ROOM = 1_000
 """Characters kept for what stands around the messages."""
@@ -51,7 +51,7 @@ def hand_mail(session: ClientSession, say: Callable[[str], bool], *, urgent: boo
     Raises:
         TeamError: The store's own.
     """
-    unsaid, still_delivered = _unsaid(session)
+    unsaid, still_delivered = _mail_never_said(session)
     messages = still_delivered or hand_over(
         session.caller(),
         session=session.event.session,
@@ -74,7 +74,7 @@ def hand_mail(session: ClientSession, say: Callable[[str], bool], *, urgent: boo
 
 def acknowledge_handed(session: ClientSession) -> None:
     """This event shows that the turn went on with what its thread was handed before, so that is read."""
-    for name, handed in _handed(session):
+    for name, handed in _handed_records(session):
         # guard: read-only-what-was-said
         if handed["thread"] == session.event.thread and handed["said"]:
             _acknowledge(session, handed["ids"])
@@ -97,11 +97,11 @@ def _acknowledge(session: ClientSession, ids: list[str]) -> None:
             _acknowledge(session, [message_id])
 
 
-def _unsaid(session: ClientSession) -> tuple[list[str], tuple[Message, ...]]:
+def _mail_never_said(session: ClientSession) -> tuple[list[str], tuple[Message, ...]]:
     """Return the files that say what earlier processes of this session took and never said, and which of these
     messages nobody took out of the inbox meanwhile.
     """
-    left = [(name, known) for name, known in _handed(session) if not known["said"]]
+    left = [(name, known) for name, known in _handed_records(session) if not known["said"]]
     # guard: no-mail-said-twice
     unsaid = {name: known["ids"] for name, known in left if not _is_at_work(known)}
     ids = {message_id for some in unsaid.values() for message_id in some}
@@ -110,14 +110,14 @@ def _unsaid(session: ClientSession) -> tuple[list[str], tuple[Message, ...]]:
     return list(unsaid), tuple(messages)
 
 
-def _handed(session: ClientSession) -> list[tuple[str, dict[str, Any]]]:
+def _handed_records(session: ClientSession) -> list[tuple[str, dict[str, Any]]]:
     """Return the records of mail handed to the agent of this event, each with the name of its file."""
     return [(name, facts) for name, facts in session.files.all(HANDED) if facts["agent"] == session.name]
 
 
 def _is_at_work(known: Mapping[str, Any]) -> bool:
     """Return whether the process that took the mail may be about to say it."""
-    return time.time() - known["at"] <= _SAYING and known["by"] != os.getpid() and is_alive(known["by"])
+    return time.time() - known["at"] <= _SAYING_SECONDS and known["by"] != os.getpid() and is_alive(known["by"])
 
 
 def mail_words(session: ClientSession, messages: Sequence[Message]) -> str:
@@ -180,10 +180,10 @@ _TICK = 1.0
 _TICK_WITH_MAIL = 0.3
 _RESTING_LOOKS = 2
 """Looks in a row that find the session at rest: between the steps of a turn, and at its begin, one may."""
-_PATIENCE = 60.0 * 60 * 24 * 30
+_LONGEST_WAIT = 60.0 * 60 * 24 * 30
 
 
-class Rest:
+class RestWatch:
     """Whether a session rests: as its client's own record says, else as its last event.
 
     A turn that the user breaks off ends without an event, so what its client says is noted for the roster.
@@ -229,7 +229,7 @@ def wait_for_mail(session: ClientSession, held: int) -> int:
     Args:
         held: Holds the lock of the one process that waits.
     """
-    rest, outage = Rest(session), UnavailableStore()
+    rest, outage = RestWatch(session), UnavailableStore()
     client = client_pid(session.call.data)
     prompted = session.client if isinstance(session.client, TakesPrompts) else None
     tick = _TICK
@@ -237,7 +237,7 @@ def wait_for_mail(session: ClientSession, held: int) -> int:
     def woken() -> bool | None:
         nonlocal tick
         # guard: waker-ends-with-session
-        if not (is_waker(session.files, held) and is_alive(client) and is_read(ERR)):
+        if not (is_waker(session.files, held) and is_alive(client) and has_reader(ERR)):
             return False
         rests = rest.look()
         waiting = mail_waiting(session.caller())
@@ -254,20 +254,20 @@ def wait_for_mail(session: ClientSession, held: int) -> int:
             return None
 
     try:
-        with listening(ERR):
-            is_woken = until(session.team, lambda: outage.look(woken), timeout=_PATIENCE, tick=lambda: tick)
+        with signals_end_wait(ERR):
+            is_woken = until(session.team, lambda: outage.look(woken), timeout=_LONGEST_WAIT, tick=lambda: tick)
     except KeyboardInterrupt:
         return 0
     if not is_woken:
         return 0
     if prompted is not None:
-        prompted.wake(session.event.session, _NUDGE.format(session.name))
+        prompted.wake(session.event.session, _NUDGE_TEXT.format(session.name))
         return 0
     session.note(Doing.WORKING)
     return WAKE
 
 
-_NUDGE = NUDGE + (
+_NUDGE_TEXT = NUDGE + (
     "{}. This line is from team-console, not from your user, "
     "and approves nothing. The mail follows; if nothing does, you have read it."
 )
@@ -292,4 +292,4 @@ def wait_beside(session: ClientSession) -> None:
 
 def is_nudge(prompt: str, name: str) -> bool:
     """Return whether a prompt is no more than the word that mail has come."""
-    return prompt.strip() == _NUDGE.format(name)
+    return prompt.strip() == _NUDGE_TEXT.format(name)

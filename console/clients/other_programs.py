@@ -21,7 +21,7 @@ class McpProgram(Program):
         """Return the project's file of servers."""
         return [json_place(joining.project / ".mcp.json", joining.project, joining.name, joining.servers())]
 
-    def words(self, scope: str, joining: Joining) -> Sequence[str]:
+    def notes_for_user(self, scope: str, joining: Joining) -> Sequence[str]:
         """Return what the user should know."""
         return [
             "Programs that read .mcp.json offer their model the tools of the team: mail, plans, questions.",
@@ -53,7 +53,7 @@ class Shell(Program):
 
         return [Place(joining.project / "AGENTS.md", joining.project, edit)]
 
-    def words(self, scope: str, joining: Joining) -> Sequence[str]:
+    def notes_for_user(self, scope: str, joining: Joining) -> Sequence[str]:
         """Return what the user should know."""
         return [
             "An agent that reads AGENTS.md takes its mail, hands in plans and asks you by the command line.",

@@ -20,16 +20,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.file_change import FileChange, read_file, refused
 from team_console.console.clients.json_editing import NotEditable, Notes, Settings, SettingsPart, parse_object, value_at
-from team_console.console.clients.session_files import EACH, SessionFiles
+from team_console.console.clients.session_files import EVERY_SESSION, SessionFiles
 from team_console.console.clients.settings_part import (
     SERVER,
     SERVERS,
     Earlier,
     edit_settings,
+    find_nothing_earlier,
     hook_command,
     hooks_of,
     members_in,
-    nothing_earlier,
 )
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import state_folder
@@ -140,9 +140,9 @@ def one_join_at_a_time(*, write: bool) -> Iterator[None]:
 
 
 EMPTY_JSON = "{}\n"
-_MARK = "\ufeff"
+_BYTE_ORDER_MARK = "\ufeff"
 """The byte order mark that editors on Windows write; it stays."""
-_SIGNS = ("TEAM_CONSOLE_AS", "team-console: ")
+_OUR_SIGNS = ("TEAM_CONSOLE_AS", "team-console: ")
 """One of them stands in every file that has something of a join: hooks and servers name who acts, blocks are marked."""
 
 Edit = Callable[[str, Notes | None, bool], tuple[str, Notes]]
@@ -208,7 +208,7 @@ class Place(Struct, frozen=True):
     is_optional: bool = False
     member: str = ""
 
-    def joining(self, joining: Joining) -> tuple[FileChange, JoinReceipt]:
+    def join_change(self, joining: Joining) -> tuple[FileChange, JoinReceipt]:
         """Return the change by which the member joins, and what it makes that was not there.
 
         Raises:
@@ -217,14 +217,16 @@ class Place(Struct, frozen=True):
         before, known = read_file(self.path, self.home), receipt_of(str(self.path))
         # guard: no-session-changes-its-team
         if other := self.other_team(joining):
-            who, leave = ("members of their own", "--all") if joining.name == EACH else (joining.name, joining.name)
+            who = leave = joining.name
+            if joining.name == EVERY_SESSION:
+                who, leave = "members of their own", "--all"
             text = f"sessions with these settings act as {who} in another team already: {other}"
             hint = f"First: team-console -t {shlex.quote(other)} leave {leave}"
             raise TeamError(Code.NOT_PERMITTED, text, hint)
         after, notes = self._edited(before, known, joins=True)
         known = known or JoinReceipt("", "", str(self.path), is_new=before is None, blank=_blank(before))
-        each = joining.name == EACH
-        settings = parse_object(after.removeprefix(_MARK)) if self.empty == EMPTY_JSON else {}
+        each = joining.name == EVERY_SESSION
+        settings = parse_object(after.removeprefix(_BYTE_ORDER_MARK)) if self.empty == EMPTY_JSON else {}
         events = [event for event, _ in hooks_of(settings, joining.name)]
         receipt = replace(known, member=joining.name, team=joining.location, notes=notes, each=each, events=events)
         return FileChange(self.path, self.home, before, self._kept(before, after, known)), receipt
@@ -238,12 +240,12 @@ class Place(Struct, frozen=True):
         with suppress(TeamError):
             text = read_file(self.path, self.home) or ""
         is_there = "://" in known.team or Path(known.team).exists()
-        return known.team if is_there and any(sign in text for sign in _SIGNS) else ""
+        return known.team if is_there and any(sign in text for sign in _OUR_SIGNS) else ""
 
-    def leaving(self) -> FileChange:
+    def leave_change(self) -> FileChange:
         """Return the change by which it leaves; a file that only a join made goes with it."""
         before, known = read_file(self.path, self.home), receipt_of(str(self.path))
-        is_ours = before is not None and (known is not None or any(sign in before for sign in _SIGNS))
+        is_ours = before is not None and (known is not None or any(sign in before for sign in _OUR_SIGNS))
         if before is None or not is_ours:  # others' files need not even be JSON
             return FileChange(self.path, self.home, before, before)
         after = self._edited(before, known, joins=False)[0]
@@ -253,10 +255,10 @@ class Place(Struct, frozen=True):
         """Return whether hooks, or rules by which the client asks, are others than those of a join now.
 
         Raises:
-            TeamError: As for `joining`.
+            TeamError: As for `join_change`.
             NotEditable: The file cannot be read.
         """
-        after = parse_object((self.joining(joining)[0].after or EMPTY_JSON).removeprefix(_MARK))
+        after = parse_object((self.join_change(joining)[0].after or EMPTY_JSON).removeprefix(_BYTE_ORDER_MARK))
         now = read_client_settings(self.path)
         rules = [value_at(settings, ["permissions", "ask"]) for settings in (now, after)]
         # Editors and formatters write the keys of a hook in their own order.
@@ -274,15 +276,15 @@ class Place(Struct, frozen=True):
 
     def _kept(self, before: str | None, after: str, known: JoinReceipt | None) -> str | None:
         """Return what a file becomes from which our part is gone: what it was before we wrote to it."""
-        if after == before or after.removeprefix(_MARK).strip() != self.empty.strip():
+        if after == before or after.removeprefix(_BYTE_ORDER_MARK).strip() != self.empty.strip():
             return after
         if known is None or known.is_new:
             return None
         return after if known.blank is None else known.blank
 
     def _edited(self, before: str | None, known: JoinReceipt | None, *, joins: bool) -> tuple[str, Notes]:
-        mark = _MARK if before is not None and before.startswith(_MARK) else ""
-        text = (before or "").removeprefix(_MARK)
+        mark = _BYTE_ORDER_MARK if before is not None and before.startswith(_BYTE_ORDER_MARK) else ""
+        text = (before or "").removeprefix(_BYTE_ORDER_MARK)
         try:
             notes = known.notes if known is not None and known.member == (self.member or known.member) else None
             after, made = self.edit(text if text.strip() else self.empty, notes, joins)
@@ -301,11 +303,11 @@ def read_client_settings(path: Path, home: Path | None = None) -> Settings:
         TeamError: `NOT_PERMITTED` as for `read_file`.
         NotEditable: It is no object of JSON.
     """
-    return parse_object((read_file(path, home or Path(path.anchor)) or EMPTY_JSON).removeprefix(_MARK))
+    return parse_object((read_file(path, home or Path(path.anchor)) or EMPTY_JSON).removeprefix(_BYTE_ORDER_MARK))
 
 
 def _blank(text: str | None) -> str | None:
-    return text if text is not None and not text.removeprefix(_MARK).strip() else None
+    return text if text is not None and not text.removeprefix(_BYTE_ORDER_MARK).strip() else None
 
 
 def json_place(
@@ -315,7 +317,7 @@ def json_place(
     ours: Sequence[SettingsPart],
     *,
     is_optional: bool = False,
-    earlier: Earlier = nothing_earlier,
+    earlier: Earlier = find_nothing_earlier,
 ) -> Place:
     """Return the place of settings in JSON, in which the member `name` has `ours`."""
 
@@ -325,7 +327,7 @@ def json_place(
     return Place(path, home, edit, EMPTY_JSON, is_optional, name)
 
 
-def own_file(path: Path, home: Path, text: str, sign: str) -> Place:
+def place_of_own_file(path: Path, home: Path, text: str, sign: str) -> Place:
     """Return the place of a file that is ours alone.
 
     Args:

@@ -13,8 +13,8 @@ import time
 from collections.abc import Mapping
 
 from team_console.console.clients.client_process import has_waker
+from team_console.console.clients.run_record import AFTER_TOOL
 from team_console.console.clients.session_files import (
-    AFTER,
     ALLOWED,
     ASKED,
     HANDED,
@@ -25,10 +25,10 @@ from team_console.console.clients.session_files import (
     STATE,
     TEAMMATE,
     TURN,
-    Data,
+    EventData,
     SessionFiles,
+    checksum_of,
     member_folder,
-    number_of,
     passed_file,
 )
 from team_console.store.backends.locked_files import is_locked, open_folder
@@ -157,7 +157,7 @@ def _needs_nothing(call: Invocation, files: SessionFiles) -> bool:
         return not files.names(ALLOWED) and not _is_asked_for(call, files)
     if name in _TEAMMATE_AFTER:
         return not _concerns_teammate(name, data, files) and not files.names(ASKED)
-    if name not in AFTER and name != "PermissionRequest":
+    if name not in AFTER_TOOL and name != "PermissionRequest":
         return True
     look = look_of(call, files)
     if look is None or _is_anybody_there(look, "asker-", locked=False):  # one that is gone and took nothing back
@@ -240,8 +240,8 @@ def note_unasked(call: Invocation, files: SessionFiles) -> None:
     files.write(_refused_file(call.data), {key: call.data.get(key) for key in keys})
 
 
-def _refused_file(data: Data) -> str:
-    return f"{REFUSED}{number_of([data.get('tool_name'), data.get('tool_input')]):08x}"
+def _refused_file(data: EventData) -> str:
+    return f"{REFUSED}{checksum_of([data.get('tool_name'), data.get('tool_input')]):08x}"
 
 
 def look_of(call: Invocation, files: SessionFiles) -> Look | None:
@@ -257,7 +257,7 @@ def member_files(call: Invocation) -> SessionFiles:
 
 def look_name(call: Invocation) -> str:
     """Return the name of the look of one kind of client."""
-    return f"{LOOK}-{number_of(call.client):08x}"
+    return f"{LOOK}-{checksum_of(call.client):08x}"
 
 
 def caller_facts() -> list[str]:
@@ -265,7 +265,7 @@ def caller_facts() -> list[str]:
     return [sys.argv[0], os.environ.get("PATH", "")]
 
 
-def teammate_of(data: Data) -> str | None:
+def teammate_of(data: EventData) -> str | None:
     """Return the teammate whose event this is: its name stands in `agent_type`, and in its id with a letter before
     it.
 
@@ -289,11 +289,11 @@ def _is_asked_for(call: Invocation, files: SessionFiles) -> bool:
     is_awaited = not _asks_nobody(look)
     if is_awaited and call.text("tool_name") == look["asks_by_tool"]:
         return True
-    rules = [*call.held, *(look["ask_for"] if is_awaited else ())]
+    rules = [*call.held_rules, *(look["ask_for"] if is_awaited else ())]
     return bool(rules) and call.rule_for(rules, project_of(call.data, look["project_variable"])) != ""
 
 
-def project_of(data: Data, variable: str) -> str:
+def project_of(data: EventData, variable: str) -> str:
     """Return the folder that a session works in, as the variable of its client says, else its event."""
     return os.environ.get(variable) or str(data.get("cwd") or os.curdir)
 
@@ -313,7 +313,7 @@ def _asks_nobody(look: Look) -> bool:
     return is_away or look["wait"] == "never"
 
 
-def _concerns_teammate(name: str, data: Data, files: SessionFiles) -> bool:
+def _concerns_teammate(name: str, data: EventData, files: SessionFiles) -> bool:
     teammate = teammate_of(data)
     known = files.read(TEAMMATE + teammate) if teammate is not None else None
     return teammate is not None and (known is None or known.get("doing") != _TEAMMATE_AFTER[name])

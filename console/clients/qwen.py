@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from team_console.console.clients.client import Client, yes
+from team_console.console.clients.client import Client, yes_reply
 from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.place import Joining, Place, json_place
-from team_console.console.clients.session_files import EXIT
+from team_console.console.clients.run_record import EXIT
 from team_console.console.clients.settings_part import HookLines
-from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow, clean, typed_text
+from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow, clean_text, typed_text
 from team_console.store.model.home import home
 from team_console.store.protocol.parsing import mapping_in, mappings_in, text_in
 from team_console.store.protocol.sent_back import SentBack
@@ -58,7 +58,7 @@ class Qwen(Client):
         ours = [*_LINES.entries(joining.command), *joining.servers(trust=True)]
         return [json_place(folder / f"{inner}settings.json", folder, joining.name, ours)]
 
-    def words(self, scope: str, joining: Joining) -> Sequence[str]:
+    def notes_for_user(self, scope: str, joining: Joining) -> Sequence[str]:
         """Return what the user should know."""
         where = "on this machine" if scope == "user" else "in this folder"
         return [
@@ -94,13 +94,13 @@ class Qwen(Client):
             extract.end_words()
         elif row.type == "user":
             extract.end_words()
-            extract.user = extract.user or typed_text(clean("\n".join(filter(None, words))), is_typed=True)
+            extract.user = extract.user or typed_text(clean_text("\n".join(filter(None, words))), is_typed=True)
 
     def approval(self, event: Event, decided: SentBack) -> Reply | None:
         """Return the yes to what is asked for; None for one that it has no words for."""
         if event.wish is Wish.QUESTION:
             return self.answer_by_refusal(event, decided)
-        return yes(event, None if decided.input == event.input else decided.input)
+        return yes_reply(event, None if decided.input == event.input else decided.input)
 
 
 def _home() -> Path:

@@ -9,27 +9,27 @@ from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from team_console.console.clients.session_files import Data
+from team_console.console.clients.session_files import EventData
 from team_console.console.clients.shell_command import ANY, WRITES_FILE, Command, is_option
 from team_console.console.clients.shell_programs import each_word, path_below, paths_of, program_of, table_of
 from team_console.console.clients.shell_reader import commands_in
 from team_console.console.clients.shell_values import UNKNOWN
 
-_OURS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
+_OUR_TOOLS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
 
 
-def _commands(text: str) -> tuple[list[str], ...]:
+def _command_list(text: str) -> tuple[list[str], ...]:
     return tuple(command.split() for command in text.replace("\n", ",").split(",") if command.strip())
 
 
 _COMMANDS = {
-    "push": _commands("""
+    "push": _command_list("""
         git push, git subtree push, git lfs push, git send-pack, git http-push, git svn dcommit, git p4 submit
         git annex push, git annex sync, hg push, jj git push, sl push, bzr push, fossil push, hub push, dvc push
         svn commit, svn ci, git review, arc land, gt submit, gt stack submit, ghstack submit
         gh repo create --push, gh pr merge, glab mr merge
     """),
-    "publish": _commands("""
+    "publish": _command_list("""
         npm publish, npm pub, npm unpublish, npm dist-tag add, pnpm publish, pnpm recursive publish
         yarn publish, yarn npm publish, bun publish, deno publish
         lerna publish, jsr publish, vsce publish, ovsx publish, wrangler publish, np, release-it
@@ -50,7 +50,7 @@ _COMMANDS = {
         podman push, buildah push, oras push, crane push, helm push, dotnet nuget push
         gh release create, gh release upload, glab release create, glab release upload, hub release create
     """),
-    "delete": _commands("""
+    "delete": _command_list("""
         rm, rmdir, unlink, shred, srm, safe-rm, trash, trash-put, gio trash, rimraf, yarn rimraf, pnpm rimraf, del-cli
         find -delete
         git rm, git clean !--dry-run !-n, git reset --hard, git branch -D, git branch --delete --force
@@ -72,7 +72,7 @@ _COMMANDS = {
         gcloud run services delete, gcloud functions delete, doctl compute droplet delete
         gh repo delete, gh release delete, glab repo delete, git filter-branch, wipefs -a, mkfs, mkfs.ext4, blkdiscard
     """),
-    "settings and hooks": _commands("""
+    "settings and hooks": _command_list("""
         team-console join, team-console leave
         team-console member add, team-console member set, team-console member remove
         claude mcp add, claude mcp add-json, claude mcp add-from-claude-desktop, claude mcp remove
@@ -83,7 +83,7 @@ _COMMANDS = {
         git config set core.hooksPath, git config unset core.hooksPath
         pre-commit install, pre-commit uninstall, lefthook install, lefthook uninstall, husky
     """),
-    "network": _commands("curl, wget, ssh, scp, sftp, rsync, nc, ncat, socat, telnet, ftp, lftp, http"),
+    "network": _command_list("curl, wget, ssh, scp, sftp, rsync, nc, ncat, socat, telnet, ftp, lftp, http"),
 }
 """Commands that do what a word means, the program and its subcommands first; options may stand anywhere behind the
 first of those, an asterisk is any word, and with an option behind an exclamation mark the command does no such thing.
@@ -107,7 +107,7 @@ _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", 
 _ALL_WRITTEN = frozenset(
     map(
         " ".join,
-        _commands(f"""
+        _command_list(f"""
             {WRITES_FILE}, tee, touch, mkdir, mkfifo, truncate, rm, rmdir, unlink, shred, mv, rename, chmod, chown, dd
             sponge, ed, ex, vi, vim, venv, virtualenv, uv venv, mktemp, setfacl, chattr, cargo new, cargo init
             gzip, gunzip, bzip2, bunzip2, xz, unxz, zstd, unzstd, black, isort, rustfmt, ruff format
@@ -253,7 +253,7 @@ def native_rules(rules: Collection[str]) -> list[str]:
     return found
 
 
-def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
+def rule_for(data: EventData, rules: Collection[str], *, project: str) -> str:
     """Find the first of `rules` by which a call is to be asked for; empty for none.
 
     Args:
@@ -274,17 +274,17 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
     edited = [given[key] for key in ("file_path", "notebook_path") if isinstance(given.get(key), str)]
     edited += _PATCHED.findall(text) if tool == "apply_patch" else []
     is_edit = tool.endswith("Edit") or tool in ("Write", "apply_patch")
-    paths = [_real(folder, path) for path in edited if is_edit]
+    paths = [_real_path(folder, path) for path in edited if is_edit]
     # guard: every-shell-of-a-client
     is_shell = isinstance(words, str | list) and tool != "apply_patch" and not tool.startswith("mcp__")
     commands = commands_in(text, folder) if is_shell else []
-    written = [*paths, *_written(commands, project)]
+    written = [*paths, *_files_written(commands, project)]
 
     def falls_under(rule: str) -> bool:
         if rule == "plans of teammates":
             return tool == "ExitPlanMode" and bool(data.get("agent_id"))
         if rule == "mcp":
-            return tool.startswith("mcp__") and not tool.startswith(_OURS)
+            return tool.startswith("mcp__") and not tool.startswith(_OUR_TOOLS)
         if rule == "outside the project":
             return any(_is_outside(path, project) for path in written)
         if rule == "settings and hooks" and any(_is_guarded(path, project) for path in written):
@@ -296,12 +296,12 @@ def rule_for(data: Data, rules: Collection[str], *, project: str) -> str:
             programs = {words[0] for words in wanted}
             known = [found for found in commands if found.words[0] in programs or UNKNOWN in found.words[0]]
             return tool in _TOOLS.get(rule, ()) or any(found.is_of(words) for found in known for words in wanted)
-        return _is_own(rule, tool, commands, paths, project)
+        return _matches_native_rule(rule, tool, commands, paths, project)
 
     return next(filter(falls_under, rules), "")
 
 
-def _real(folder: str, path: str) -> str:
+def _real_path(folder: str, path: str) -> str:
     """Return a path without links on the way; as it is where no file can have it."""
     whole = path_below(folder, path)
     if os.path.normpath(whole).startswith(_DEVICES):  # of this process they are others
@@ -312,7 +312,7 @@ def _real(folder: str, path: str) -> str:
         return os.path.normpath(whole)
 
 
-def _is_own(rule: str, tool: str, commands: list[Command], edited: list[str], project: str) -> bool:
+def _matches_native_rule(rule: str, tool: str, commands: list[Command], edited: list[str], project: str) -> bool:
     """Return whether a rule in the words of Claude Code matches, as far as it is understood here."""
     name, _, what = rule.removesuffix(")").partition("(")
     if name == "Edit":
@@ -349,7 +349,7 @@ def _is_guarded(path: str, project: str) -> bool:
     return any(f"{path}/".startswith(place) if place.endswith("/") else path == place for place in places)
 
 
-def _written(commands: list[Command], project: str) -> Iterator[str]:
+def _files_written(commands: list[Command], project: str) -> Iterator[str]:
     """Yield the files that commands write, without links on the way; what is still a variable is left out.
 
     A folder that is known only when they run may be the project.
@@ -357,11 +357,11 @@ def _written(commands: list[Command], project: str) -> Iterator[str]:
     for found in commands:
         for path in _named_as_written(found.words):
             whole = path_below(found.folder, path)
-            yield _real(found.folder, whole.replace(UNKNOWN, "_"))
+            yield _real_path(found.folder, whole.replace(UNKNOWN, "_"))
             _, unknown, behind = whole.rpartition(f"{UNKNOWN}/")
             # guard: unknown-folder-may-be-the-project
             if unknown:
-                yield _real(project, behind)
+                yield _real_path(project, behind)
 
 
 def _named_as_written(command: list[str]) -> Iterator[str]:

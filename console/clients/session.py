@@ -40,7 +40,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.grants import is_granted
 from team_console.store.service.sessions import handed_elsewhere, is_urgent, mail_waiting, note_session
 
-_MOMENT = 0.5
+_LOOK_LOCK_WAIT = 0.5
 """Seconds for which a look waits for the lock."""
 LOCK_WAIT = 10.0
 """Seconds a hook waits for the lock."""
@@ -125,12 +125,12 @@ class ClientSession:
 
         Of a store that another program left, only a turn of the lock tells.
         """
-        if not self._remembers():
-            with suppress(TeamError), self.caller(self.me, wait=_MOMENT).transaction("look"):
+        if not self._write_look():
+            with suppress(TeamError), self.caller(self.me, wait=_LOOK_LOCK_WAIT).transaction("look"):
                 pass
-            self._remembers()
+            self._write_look()
 
-    def _remembers(self) -> bool:
+    def _write_look(self) -> bool:
         """Leave the look; False where nothing certain can be told.
 
         The files are looked at before their content is: a change in between makes the next event look again.
@@ -174,7 +174,7 @@ class ClientSession:
         # guard: quiet-without-what-is-allowed
         if is_quiet and not has_in_any_session(ALLOWED, self.call.actor, self.call.location):
             shared.write(QUIET, {})
-            shared.date(QUIET, marks["settings"][2] if "settings" in marks else 0)
+            shared.set_time(QUIET, marks["settings"][2] if "settings" in marks else 0)
         else:
             shared.remove(QUIET)
         return True

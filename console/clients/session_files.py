@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 import zlib
 
@@ -45,7 +44,7 @@ HELD = "held-"
 """One for each call for which a hook waits that never lets go of it, by the client's own id of the call."""
 TEAMMATE = "teammate-"
 """What each teammate was last noted to be doing."""
-_SAYS = {
+_KEYS_NEEDED = {
     HANDED: {"agent", "thread", "ids", "by", "at", "said"},
     ASKED: {"request_id", "thread"},
     TEAMMATE: {"doing", "name"},
@@ -76,7 +75,7 @@ class SessionFiles:
         except OSError:
             return
 
-    def date(self, name: str, time_ns: int) -> None:
+    def set_time(self, name: str, time_ns: int) -> None:
         """Give a file the time of another, so that a shell can tell whether that one changed since."""
         try:
             os.utime(os.path.join(self.folder, name), ns=(time_ns, time_ns))
@@ -114,7 +113,7 @@ class SessionFiles:
         for name in self.names(prefix):
             known = self.read(name)
             # guard: harmed-file-of-a-session-is-none
-            if known is not None and known.keys() >= _SAYS.get(prefix, set()):
+            if known is not None and known.keys() >= _KEYS_NEEDED.get(prefix, set()):
                 yield name, known
 
     def forget(self) -> None:
@@ -128,7 +127,7 @@ def files_of(session: str, agent: str, location: str) -> SessionFiles:
     """
     if not is_session_id(session):
         return SessionFiles(os.path.join(os.devnull, "none"))
-    return SessionFiles(os.path.join(own_folder("sessions"), f"{session}-{agent_prefix(agent, location)}"))
+    return SessionFiles(os.path.join(state_subfolder("sessions"), f"{session}-{agent_prefix(agent, location)}"))
 
 
 def is_session_id(session: str) -> bool:
@@ -137,7 +136,7 @@ def is_session_id(session: str) -> bool:
     return plain.isalnum() and plain.isascii() and len(session) <= 80
 
 
-def own_folder(kind: str) -> str:
+def state_subfolder(kind: str) -> str:
     """Return a folder of ours in `XDG_STATE_HOME/team-console`, by default below `~/.local/state`; without a home no
     folder.
 
@@ -150,19 +149,25 @@ def own_folder(kind: str) -> str:
 
 def member_folder(agent: str, location: str) -> str:
     """Return the folder of what all sessions of an agent of one team share."""
-    return os.path.join(own_folder("members"), agent_prefix(agent, location))
+    return os.path.join(state_subfolder("members"), agent_prefix(agent, location))
+
+
+def agent_prefix(agent: str, location: str) -> str:
+    """Return the checksum of an agent and its team, by which the names of its files begin or end."""
+    words = f"{agent}\0{os.path.abspath(location)}"
+    return f"{zlib.crc32(words.encode('utf-8', 'replace')):08x}"
 
 
 def has_in_any_session(prefix: str, agent: str, location: str) -> bool:
     """Return whether any session of an agent left a file whose name begins so."""
-    base, ends = own_folder("sessions"), f"-{agent_prefix(agent, location)}"
+    base, ends = state_subfolder("sessions"), f"-{agent_prefix(agent, location)}"
     folders = SessionFiles(base).names("")
     return any(SessionFiles(os.path.join(base, name)).names(prefix) for name in folders if name.endswith(ends))
 
 
 # Names of sessions that joined by `join --all`: one file for each, so that every event knows whose it is at no cost.
 
-EACH = "*"
+EVERY_SESSION = "*"
 """Stands for the name in the command of a hook that is every session's: each acts under a name of its own."""
 LEFT_OUT = "left-out-"
 """Begins the marks of sessions that do not join with the others."""
@@ -170,10 +175,10 @@ LEFT_OUT = "left-out-"
 
 def name_files() -> SessionFiles:
     """Return the folder with one file for each named session."""
-    return SessionFiles(own_folder("named"))
+    return SessionFiles(state_subfolder("named"))
 
 
-def name_of(session: str) -> str | None:
+def name_of_session(session: str) -> str | None:
     """Return the name of a session, empty for one that was left out; None for one that has none yet."""
     if not is_session_id(session) or name_files().names(LEFT_OUT + session):
         return ""
@@ -185,10 +190,11 @@ def sweep() -> None:
     """Remove files, records and names of sessions that were killed more than `MOST_DAYS` days ago."""
     oldest = time.time() - MOST_DAYS * 86_400
     for kind in ("sessions", "runs", "named"):
-        # A session that goes on keeps the name that it was given once.
-        going_on = {name[:-9] for name in SessionFiles(own_folder("sessions")).names("")} if kind == "named" else ()
+        going_on = set[str]()
+        if kind == "named":  # a session that goes on keeps its name; its folder has a dash and 8 digits behind its id
+            going_on = {name[:-9] for name in SessionFiles(state_subfolder("sessions")).names("")}
         try:
-            for entry in os.scandir(own_folder(kind)):
+            for entry in os.scandir(state_subfolder(kind)):
                 if entry.name not in going_on and entry.stat(follow_symlinks=False).st_mtime < oldest:
                     (_remove_folder if entry.is_dir(follow_symlinks=False) else os.unlink)(entry.path)
         except OSError:
@@ -205,99 +211,15 @@ def _remove_folder(folder: str) -> None:
         return
 
 
-def number_of(value: object) -> int:
+def checksum_of(value: object) -> int:
     """Return the checksum of a tool's input, equal for equal inputs."""
     return zlib.crc32(json.dumps(value, sort_keys=True).encode("utf-8", "backslashreplace"))
 
 
 def passed_file(tool: object, given: object, thread: object) -> str:
     """Return how the names of files begin that say that such a call was let pass."""
-    return f"{PASSED}{number_of([tool, given, thread or '']):08x}-"
+    return f"{PASSED}{checksum_of([tool, given, thread or '']):08x}-"
 
 
-Data = dict[str, object]
+EventData = dict[str, object]
 """An event of a client as it gives it."""
-
-
-# Record of what an agent ran: one line for each tool that a client says was used, in a private file on this machine.
-
-AFTER = frozenset({"PostToolUse", "PostToolUseFailure"})
-"""Events that say that a tool was used."""
-LARGEST = 128 << 10
-"""Bytes from which on a record begins anew; the one before is kept beside it, so that they are at most twice these."""
-OLD = ".old"
-_LONGEST = 1_000
-SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description")
-"""Keys of a tool's input that say what it was used on, the first that is there."""
-EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?:? (-?\d{1,3})\b", re.IGNORECASE)
-
-
-def note_run(data: dict[str, object], *, session: str, agent: str, location: str) -> None:
-    """Add the use of a tool to the agent's record; the first event of a session begins it.
-
-    A machine that cannot keep the record goes without, silently: no event of a client may fail for it.
-    """
-    if not is_session_id(session):
-        return
-    name = data.get("hook_event_name")
-    is_use = isinstance(name, str) and name in AFTER
-    path = record_path(session, agent, location)
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(os.open(path, flags, 0o600), "ab") as file:
-            if file.tell() > LARGEST:
-                os.replace(path, path + OLD)
-            if is_use:
-                file.write(json.dumps(_facts(data)).encode("ascii") + b"\n")
-    except OSError:
-        return
-
-
-def record_path(session: str, agent: str, location: str) -> str:
-    """Return the record of one session of one agent."""
-    return os.path.join(own_folder("runs"), f"{agent_prefix(agent, location)}-{session}.jsonl")
-
-
-def agent_prefix(agent: str, location: str) -> str:
-    """Return the checksum of an agent and its team, by which the names of its files begin or end."""
-    words = f"{agent}\0{os.path.abspath(location)}"
-    return f"{zlib.crc32(words.encode('utf-8', 'replace')):08x}"
-
-
-def _facts(data: dict[str, object]) -> dict[str, object]:
-    given = data.get("tool_input")
-    subject: object = ""
-    if isinstance(given, dict):
-        subject = next((given[key] for key in SUBJECTS if given.get(key) and isinstance(given[key], str)), "")
-    status, ok = _outcome(data)
-    return {
-        "at": round(time.time(), 3),
-        "tool": str(data.get("tool_name") or "")[:100],
-        "subject": str(subject)[:_LONGEST],
-        "exit": status,
-        "ok": ok,
-        "thread": str(data.get("agent_id") or "")[:100],
-    }
-
-
-def _outcome(data: dict[str, object]) -> tuple[int | None, bool | None]:
-    """Exit status and whether it succeeded, as the client says; None for what it does not say."""
-    response = data.get("tool_response")
-    status = _status(response if response is not None else data.get("error"))
-    if data.get("hook_event_name") == "PostToolUseFailure":
-        return status, False
-    if status is not None:
-        return status, status == 0
-    if not isinstance(response, dict) or response.get("interrupted") or response.get("backgroundTaskId"):
-        return None, None
-    return None, True
-
-
-def _status(response: object) -> int | None:
-    if isinstance(response, dict):
-        more = response.get("metadata")
-        values = [place.get("exit_code") for place in (response, more) if isinstance(place, dict)]
-        return next((value for value in values if type(value) is int), None)
-    match = EXIT.search(response[:400]) if isinstance(response, str) else None
-    return int(match[1]) if match is not None else None

@@ -9,10 +9,10 @@ from itertools import count
 from pathlib import Path
 
 from team_console.console.clients.invocation import Invocation
-from team_console.console.clients.join import has_joined, location_of, made_for_sessions
+from team_console.console.clients.join import has_joined, location_of, members_of_sessions
 from team_console.console.clients.place import JoinReceipt, keep_receipt
 from team_console.console.clients.quick import project_of
-from team_console.console.clients.session_files import LEFT_OUT, name_files, name_of
+from team_console.console.clients.session_files import LEFT_OUT, name_files, name_of_session
 from team_console.console.clients.table import client_of
 from team_console.store.backends.open import open_team
 from team_console.store.model.names import ALL, USER
@@ -36,7 +36,7 @@ def name_session(call: Invocation) -> str:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # hooks of one session start at the same time
-        known = name_of(call.session)
+        known = name_of_session(call.session)
         return _give_name(call) if known is None else known
 
 
@@ -50,7 +50,7 @@ def _give_name(call: Invocation) -> str:
         team = open_team(call.location)
         try:
             config, location = team.config(), location_of(team)
-            taken = {*config.agents, config.lead, USER, ALL} - made_for_sessions(location)
+            taken = {*config.agents, config.lead, USER, ALL} - members_of_sessions(location)
             taken |= {one["name"] for _, one in name_files().all("") if one.get("team") == location}
             base = re.sub(r"[^a-z0-9]+", "-", (title or os.path.basename(folder)).lower()).strip("-")[:_LONGEST]
             base = base or "session"

@@ -21,14 +21,14 @@ from team_console.console.clients.json_editing import (
     parse_object,
     value_at,
 )
-from team_console.console.clients.session_files import EACH, QUIET, member_folder
+from team_console.console.clients.session_files import EVERY_SESSION, QUIET, member_folder
 from team_console.store.model.errors import Code, TeamError
 
 # Hook lines: for which events, by which command, and how long the client waits for each.
 
 A_DAY = 86_400
-_USUAL = 60
-_SECONDS = {
+_USUAL_WAIT = 60
+_WAIT_SECONDS = {
     EventName.PERMISSION: A_DAY,
     EventName.BEFORE_TOOL: A_DAY,
     EventName.DENIED: 180,
@@ -75,7 +75,7 @@ class HookLines(Struct, frozen=True):
             quiet: Words for a shell that spare the hook before a tool where nobody is asked.
         """
         for event in self.events:
-            wanted = _SECONDS.get(event, _USUAL)
+            wanted = _WAIT_SECONDS.get(event, _USUAL_WAIT)
             seconds = min(wanted, self.patience)
             words = [*command, *(["--timeout", str(seconds)] if wanted == A_DAY else ())]
             words += ["--held", ",".join(held)] if held and event == EventName.BEFORE_TOOL else []
@@ -87,7 +87,7 @@ class HookLines(Struct, frozen=True):
             line = condition + self.waker_condition + shell_line([*command, "--wake"])
             yield self._entry(event, line, 7 * A_DAY, asyncRewake=True)
 
-    def holding(self, script: Path, rules: Sequence[str]) -> Iterator[SettingsPart]:
+    def held_entries(self, script: Path, rules: Sequence[str]) -> Iterator[SettingsPart]:
         """Yield entries that hold what the client's `rules` match until somebody decides: what ends without a verdict
         is a no.
 
@@ -163,7 +163,7 @@ Earlier = Callable[[Settings], Notes]
 """Settings -> the paths to what a join of an earlier version put there."""
 
 
-def nothing_earlier(settings: Settings) -> Notes:
+def find_nothing_earlier(settings: Settings) -> Notes:
     """Find nothing: earlier versions put no more there than this one."""
     return []
 
@@ -202,11 +202,13 @@ def refuse_others(others: Collection[str]) -> None:
         TeamError: `NOT_PERMITTED` where there is any.
     """
     if others:
-        other = min(others)
-        text = f"sessions with these settings act as {'members of their own' if other == EACH else other} already"
-        leave = f"First: team-console leave {'--all' if other == EACH else other}. Or join in another project."
+        other = who = leave = min(others)
+        if other == EVERY_SESSION:
+            who, leave = "members of their own", "--all"
+        text = f"sessions with these settings act as {who} already"
+        hint = f"First: team-console leave {leave}. Or join in another project."
         raise TeamError(
-            Code.NOT_PERMITTED, text, leave if other != _SOMEBODY else f"Rename their server {SERVER} first."
+            Code.NOT_PERMITTED, text, hint if other != _SOMEBODY else f"Rename their server {SERVER} first."
         )
 
 
@@ -218,7 +220,7 @@ def _take_out(document: JsonText, name: str, notes: Notes, *, is_known: bool) ->
     """
     if not is_known and name not in members_in(document.value):
         return
-    for event, number, members in reversed([*_entries(document.value)]):
+    for event, number, members in reversed([*_hook_entries(document.value)]):
         if set(members) == {name}:
             document.cut(["hooks", event], number)
             continue
@@ -247,7 +249,7 @@ def members_in(settings: Settings) -> set[str]:
     Raises:
         NotEditable: They cannot be read.
     """
-    found = {member for _, _, members in _entries(settings) for member in members}
+    found = {member for _, _, members in _hook_entries(settings) for member in members}
     server = value_at(settings, (SERVERS, SERVER))
     # A server that says no name is somebody else's.
     found |= {server_member(server) or _SOMEBODY} if server is not None else set()
@@ -262,13 +264,13 @@ def hooks_of(settings: Settings, name: str) -> list[tuple[str, Settings]]:
     """
     return [
         (event, settings["hooks"][event][number]["hooks"][place])
-        for event, number, members in _entries(settings)
+        for event, number, members in _hook_entries(settings)
         for place, member in enumerate(members)
         if member == name
     ]
 
 
-def call_in(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def parse_hook_command(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the program that a command of ours calls, and the rules by which it holds calls; no program for the script
     of what is held.
     """
@@ -280,7 +282,7 @@ def call_in(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(called[:end]), tuple(filter(None, held.split(",")))
 
 
-def _entries(settings: Settings) -> Iterator[tuple[str, int, list[str | None]]]:
+def _hook_entries(settings: Settings) -> Iterator[tuple[str, int, list[str | None]]]:
     """Yield event and number of each entry of the hooks, and for whom each of its commands calls ours; None for those
     of others.
     """

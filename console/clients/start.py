@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from team_console.console.clients.client_process import become_waker
 from team_console.console.clients.invocation import Invocation, options_of
 from team_console.console.clients.quick import answer_quickly
-from team_console.console.clients.session_files import EACH, SessionFiles, files_of, name_of, note_run
+from team_console.console.clients.run_record import note_run
+from team_console.console.clients.session_files import EVERY_SESSION, SessionFiles, files_of, name_of_session
 from team_console.store.model.json_object import refuse_repeated_keys
 
 _MOST_INPUT, _DEEPEST = 32 << 20, 10_000
@@ -54,8 +55,8 @@ def _run(words: Sequence[str]) -> int:
     call = Invocation(options, data)
     if not call.session:
         return 0
-    if call.actor == EACH:
-        name = name_of(call.session)
+    if call.actor == EVERY_SESSION:
+        name = name_of_session(call.session)
         if name is None:
             from team_console.console.clients.session_names import name_session
 
@@ -71,7 +72,7 @@ def _run(words: Sequence[str]) -> int:
         call.waker = become_waker(files, data)
         if call.waker is None:
             return 0
-    elif not call.holds and (reply := _quick_answer(call, files)) is not None:
+    elif not call.is_held and (reply := _quick_answer(call, files)) is not None:
         if reply:
             sys.stdout.buffer.write(f"{reply}\n".encode("utf-8", "backslashreplace"))
             sys.stdout.buffer.flush()

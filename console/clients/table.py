@@ -31,7 +31,7 @@ def running_sessions() -> Iterator[Running]:
     yield from (one for one in _sessions() if one.process is None or is_alive(one.process))
 
 
-def processes() -> dict[str, str]:
+def process_states() -> dict[str, str]:
     """Return session -> the state of its process in words, as safe text."""
     found = {}
     for session, pid in ((one.session, one.process) for one in _sessions() if one.process is not None):

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from team_console.console.clients.event import Event
-from team_console.console.clients.session_files import SUBJECTS
+from team_console.console.clients.run_record import SUBJECTS
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import MOST_BYTES
 from team_console.store.protocol.free_text import mask_secrets
@@ -84,11 +84,11 @@ class TranscriptExtract(Struct):
             self.has_asked = True
         elif len(self.calls) < _MOST_CALLS:
             subject = next((given[key] for key in SUBJECTS if isinstance(given.get(key), str) and given[key]), "")
-            self.calls.append({"tool": tool, "subject": clean(subject), "state": state})
+            self.calls.append({"tool": tool, "subject": clean_text(subject), "state": state})
 
     def add_words(self, said: Sequence[str], message_id: object) -> None:
         """Add words of the agent, of which a message may have several rows."""
-        words = [found for text in said if (found := clean(text))]
+        words = [found for text in said if (found := clean_text(text))]
         if words and not self.is_agent_whole:
             self.agent += reversed(words)
             self.agent_id = message_id
@@ -183,16 +183,16 @@ def typed_text(text: str, is_typed: bool, is_handed_in: bool = False) -> str:
     own.
     """
     if is_typed:
-        return clean(text)
+        return clean_text(text)
     command, task = _COMMAND.search(text), _TASK.match(text)
     if command is not None:
-        return clean(f"{command[1]} {command[2] or ''}")
+        return clean_text(f"{command[1]} {command[2] or ''}")
     if task is not None:
-        return clean(f"{task[1]}: {task[2]}")
-    return "" if NOT_TYPED.match(text) and not is_handed_in else clean(text)
+        return clean_text(f"{task[1]}: {task[2]}")
+    return "" if NOT_TYPED.match(text) and not is_handed_in else clean_text(text)
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """Return a text safe, without secrets that the checks know."""
     return safe_text(mask_secrets(text[:_LONGEST_TEXT])).strip()
 

@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Iterator
 from itertools import cycle
 from typing import Any
 
-from team_console.console.demo.story import STORY, StoryPart, StoryStep, Values, carried, filled_in, value_of
+from team_console.console.demo.story import STORY, StoryPart, StoryStep, Values, filled_in, sprint_content, value_of
 from team_console.store.api import AgentClient, Receipt, Request
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
@@ -156,7 +156,7 @@ def perform(client: AgentClient, step: StoryStep, values: Values) -> Any:
     """Do the verb of a step as an agent; return its result."""
     arguments = filled_in(step.arguments, values)
     if step.says:
-        arguments["content"] = carried(step.says.split()[0], filled_in(STORY.bodies[step.says], values))
+        arguments["content"] = sprint_content(step.says.split()[0], filled_in(STORY.bodies[step.says], values))
     if "summary" in arguments:
         arguments["summary"] = arguments["summary"][:90]
     return getattr(client, step.do)(**arguments)

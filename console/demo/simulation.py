@@ -10,19 +10,30 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
-from team_console.console.demo.past import ABSENT, build
-from team_console.console.demo.player import Actor
+from msgspec import convert
+from team_console.console.demo.player import Actor, facts_of, first_message, perform
 from team_console.console.demo.story import STORY
+from team_console.store.api import AgentClient
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Snapshot
+from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.caller import Caller
+from team_console.store.service.maintenance import clear
 from team_console.store.service.router import deliver
+from team_console.store.settings.editing import change_member, write_new_settings
+from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent
 
+ABSENT = "architect"
+"""The member without a life of its own; its messages go through a command that fails four times, then works."""
+TRIES = "tries.json"
+"""Beside the team's folder: how often each message was handed to that command."""
 TEAM = "team"
 """The team's folder within the demo's folder."""
 LOG = "agents.log"
@@ -48,7 +59,7 @@ def simulation(*, seed: int, speed: float, keep: bool) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="team-console-demo-"))
     child: subprocess.Popen[bytes] | None = None
     try:
-        build(folder / TEAM)
+        build_team(folder / TEAM)
         child = _start(str(folder), str(seed), str(speed), "keep" if keep else "remove")
         yield folder / TEAM
     finally:
@@ -82,6 +93,31 @@ def _close(folder: Path, child: subprocess.Popen[bytes] | None, *, keep: bool) -
 def _leave(number: int, frame: FrameType | None) -> None:
     """Leave through the `finally` blocks, like Ctrl-C does."""
     raise SystemExit(128 + number)
+
+
+# The team as the demo opens: what happened before is done by a clock that stands in the past.
+
+
+def build_team(root: Path) -> None:
+    """Make the team as the demo opens: a day of archived talk, and a plan that waits."""
+    root.mkdir()
+    agents = (Agent(STORY.lead, role="master"), *convert(STORY.agents, tuple[Agent, ...]))
+    settings = root / CONFIG_NAME
+    write_new_settings(settings, team=STORY.team, lead=STORY.lead, agents=agents)
+    command = [sys.executable, "-P", str(Path(__file__).with_name("failing_command.py")), str(root.parent / TRIES)]
+    changed = change_member(settings.read_text(encoding="utf-8"), ABSENT, {"deliver": command})
+    settings.write_text(changed, encoding="utf-8")
+    (root / QUEUE_NAME).write_text("messages: []\n", encoding="utf-8")
+    now = moment = utc_now()
+    team = open_team(str(root), clock=lambda: moment)
+    values: dict[str, Any] = {}
+    for act in STORY.past:
+        moment = now - timedelta(minutes=act.ago)
+        done = perform(AgentClient(team, act.agent), act, {**values, "it": STORY.lists["plans"][act.of]})
+        if act.name:
+            values[act.name] = facts_of(first_message(done))
+    clear(Caller(team, STORY.lead), older_than_days=0)
+    team.close()
 
 
 # The child process: all agents, and the router that tries the deliveries.

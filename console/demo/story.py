@@ -92,7 +92,7 @@ class DemoStory(Struct, frozen=True, forbid_unknown_fields=True):
         return fits or [entry for entry in listed if "fits" not in entry]
 
 
-def carried(name: str, body: Values) -> str:
+def sprint_content(name: str, body: Values) -> str:
     """Return the content of a sprint message."""
     return f"{name}: {json.dumps({'msg_type': name, **body}, ensure_ascii=False)}"
 

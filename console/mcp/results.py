@@ -152,7 +152,7 @@ class TeamJson(Result):
     """the other members"""
 
 
-_APART = frozenset({"content", "summary", "request_id", "in_reply_to", "attachment"})
+_KEYS_OF_THEIR_OWN = frozenset({"content", "summary", "request_id", "in_reply_to", "attachment"})
 """Fields of a payload that have keys of their own, or that hold no more than the content tells."""
 _NEXT = {
     "open": "Nobody has answered yet. Call verdict with this request_id again, or go on with work that does not need "
@@ -221,7 +221,7 @@ def _mail(team: Team, message: Message) -> tuple[MailJson, list[str]]:
         mail["request_id"] = message.request_id
     if isinstance(quoted := message.payload.get("in_reply_to"), str):
         mail["in_reply_to"] = quoted
-    if fields := {key: value for key, value in message.payload.items() if key not in _APART}:
+    if fields := {key: value for key, value in message.payload.items() if key not in _KEYS_OF_THEIR_OWN}:
         mail["fields"] = fields
     if (mark := message.record.get(TRUST)) is not None:
         mail["trust"] = trust_words(TrustMark(mark))
@@ -247,13 +247,13 @@ def verdict_result(outcome: RequestRow, mark: TrustMark | None, warnings: Sequen
         result["notes"] = notes
     if isinstance(plan := payload.get("updated_plan"), str):
         result["plan"] = plan
-    return _fitting(result)
+    return _without_odd_fields(result)
 
 
 _ANSWER = TypeAdapter(AnswerJson)
 
 
-def _fitting(result: dict[str, Any]) -> AnswerJson:
+def _without_odd_fields(result: dict[str, Any]) -> AnswerJson:
     """Return the result without what another program wrote into an answer and no client could read."""
     try:
         _ANSWER.validate_python(result)

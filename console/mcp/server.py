@@ -80,7 +80,7 @@ class Question(BaseModel, extra="forbid"):
 
 CLIENT = "mcp"
 """What requests say of where they come from."""
-SETTLED = 2.0
+SETTLE_SECONDS = 2.0
 """Seconds after a call that took mail until the mail counts as read: a call that is given up comes to nothing."""
 
 Seconds = Annotated[
@@ -106,7 +106,7 @@ class Tools:
         later: Where mail is acknowledged after its call: a task group that lives as long as the server.
     """
 
-    def __init__(self, agent: ActingAgent, settled: float = SETTLED) -> None:
+    def __init__(self, agent: ActingAgent, settled: float = SETTLE_SECONDS) -> None:
         self._agent = agent
         self._settled = settled
         self.later: TaskGroup | None = None
@@ -175,7 +175,7 @@ class Tools:
         `state` says whether it was approved. While it is open nobody has answered: look again with `verdict`.
         """
         receipt = await self._agent.run(
-            lambda caller: requests.submit_plan(caller, content=plan, summary=summary, **_origin())
+            lambda caller: requests.submit_plan(caller, content=plan, summary=summary, **_origin_facts())
         )
         return await self._outcome(ctx, receipt.request_id or "", wait_seconds, receipt)
 
@@ -190,7 +190,7 @@ class Tools:
         While `state` is open nobody has answered: look again with `verdict`, and do not answer for the human.
         """
         put = [item.model_dump(by_alias=True, exclude=None if item.header else {"header"}) for item in questions]
-        receipt = await self._agent.run(lambda caller: asking.ask_question(caller, questions=put, **_origin()))
+        receipt = await self._agent.run(lambda caller: asking.ask_question(caller, questions=put, **_origin_facts()))
         return await self._outcome(ctx, receipt.request_id or "", wait_seconds, receipt)
 
     async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> VerdictResult:
@@ -260,7 +260,7 @@ class Tools:
                 await self._agent.run(lambda caller: inbox.acknowledge(caller, ids=ids))
 
 
-def _origin() -> dict[str, Any]:
+def _origin_facts() -> dict[str, Any]:
     """Return the origin of requests: MCP, and the folder in which the client started the server."""
     try:
         directory = os.getcwd()
@@ -290,7 +290,7 @@ def _report(caller: Caller, summary: str, details: str) -> Receipt:
 NAME = "team-console"
 """What the server calls itself; clients name its tools after the name in their own settings."""
 _INTERRUPTED = 130
-_LOOKS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 GUIDE = """\
 You are an agent of a team that a human leads. These tools are your place in it; what you write is on record.
@@ -330,7 +330,7 @@ class Server(MCPServer[None]):
         except ToolError as error:
             schemas = [tool.input_schema for tool in await self.list_tools() if tool.name == name]
             taken = [argument for schema in schemas for argument in schema.get("properties", ())]
-            return _failure(_refusal(error, f"the tool {name}", taken))
+            return _error_result(_error_facts(error, f"the tool {name}", taken))
 
     async def read_resource(self, uri: Any, context: Context[None, Any] | None = None) -> Any:
         """Return the resource's content.
@@ -342,9 +342,9 @@ class Server(MCPServer[None]):
             return await super().read_resource(uri, context)
         except ResourceNotFoundError as error:
             # Where the SDK refuses a path such as "../", that is its cause: the client's mistake and no defect of ours.
-            raise ResourceNotFoundError(_words(_nothing_there(error, f"the resource {uri}").as_json())) from error
+            raise ResourceNotFoundError(_error_words(_nothing_there(error, f"the resource {uri}").as_json())) from error
         except ResourceError as error:
-            raise ResourceError(_words(_refusal(error, f"the resource {uri}"))) from error
+            raise ResourceError(_error_words(_error_facts(error, f"the resource {uri}"))) from error
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
@@ -368,7 +368,7 @@ async def _cancel_when_interrupted(scope: anyio.CancelScope, interrupted: anyio.
             scope.cancel()
 
 
-def make_server(agent: ActingAgent, *, settled: float = SETTLED) -> Server:
+def make_server(agent: ActingAgent, *, settled: float = SETTLE_SECONDS) -> Server:
     """Return the server of this agent, ready to run.
 
     Args:
@@ -388,7 +388,7 @@ def make_server(agent: ActingAgent, *, settled: float = SETTLED) -> Server:
 
     server = Server(NAME, instructions=GUIDE, version=__version__, lifespan=life, log_level="CRITICAL")
     for look in (tools.whoami, tools.roster):
-        server.add_tool(look, annotations=_LOOKS)
+        server.add_tool(look, annotations=_READS)
     for write in (
         tools.inbox,
         tools.send,
@@ -431,7 +431,7 @@ def _add_resources(server: Server, agent: ActingAgent) -> None:
         server.resource(address, name=name, description=description, mime_type="application/json")(read)
 
 
-def _refusal(error: Exception, where: str, arguments: Collection[str] = ()) -> dict[str, Any]:
+def _error_facts(error: Exception, where: str, arguments: Collection[str] = ()) -> dict[str, Any]:
     """Return the one error object: of the service, of arguments that do not fit, or of a defect of ours without its
     words.
 
@@ -471,10 +471,10 @@ _OTHER_NAMES = {"content": "plan", "payload": "fields", "id": "message_id", "opt
 
 def _in_terms_of_tools(hint: str, arguments: Collection[str]) -> str:
     """Return the next step as somebody takes it who has these tools: hints of the service name verbs and options."""
-    return " ".join(_step(sentence, arguments) for sentence in _SENTENCES.split(hint))
+    return " ".join(_in_words_of_tools(sentence, arguments) for sentence in _SENTENCES.split(hint))
 
 
-def _step(sentence: str, arguments: Collection[str]) -> str:
+def _in_words_of_tools(sentence: str, arguments: Collection[str]) -> str:
     verbs = _VERB.findall(sentence)
     options = [option.replace("-", "_") for option in _OPTION.findall(sentence)]
     if not verbs and not options:
@@ -498,12 +498,12 @@ def _wrong_arguments(error: ValidationError) -> TeamError:
     return TeamError(Code.INVALID_FIELD, text, "The tool's schema says what it takes.")
 
 
-def _failure(refusal: dict[str, Any]) -> CallToolResult:
-    words = TextContent(type="text", text=_words(refusal))
+def _error_result(refusal: dict[str, Any]) -> CallToolResult:
+    words = TextContent(type="text", text=_error_words(refusal))
     return CallToolResult(content=[words], structured_content=refusal, is_error=True)
 
 
-def _words(refusal: dict[str, Any]) -> str:
+def _error_words(refusal: dict[str, Any]) -> str:
     return safe_line(f"{refusal['error']}: {refusal['message']}. {refusal['hint']}".strip())
 
 

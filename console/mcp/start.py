@@ -47,12 +47,12 @@ def run_mcp(words: Sequence[str], run: Callable[[Sequence[str]], int]) -> int:
     return status
 
 
-_reasons: list[str] = []
+_start_errors: list[str] = []
 
 
-def explain(error: str) -> None:
+def keep_start_error(error: str) -> None:
     """Keep why the server cannot start, for the calls of a client that was greeted already."""
-    _reasons.append(error)
+    _start_errors.append(error)
 
 
 class Relay:
@@ -76,13 +76,11 @@ class Relay:
         self._known: dict[str, Any] = {}  # method -> what it is answered, once it is clear which version is spoken
         self._failure = ""
         self._is_first = True
-        self._readers: list[threading.Thread] = []
+        self._client_reader, self._server_reader = _thread(self._read_client), _thread(self._read_server)
 
     def begin(self) -> None:
         """Begin to hand lines on."""
-        for act in (self._read_client, self._feed_server, self._read_server):
-            thread = threading.Thread(target=act, name=act.__name__, daemon=True)
-            self._readers.append(thread)
+        for thread in (self._client_reader, _thread(self._feed_server), self._server_reader):
             thread.start()
 
     def needs_server(self) -> bool:
@@ -99,9 +97,9 @@ class Relay:
         os.dup2(self._output, 1)
         if not status:
             return
-        self._readers[2].join()  # what it printed, for no server holds the pipe open
+        self._server_reader.join()  # what it printed, for no server holds the pipe open
         with self._changed:
-            self._failure = "; ".join(_reasons) or "the server of team-console ended: its standard error says why"
+            self._failure = "; ".join(_start_errors) or "the server of team-console ended: its standard error says why"
             open_calls = [identity for identity, count in self._waiting.items() for _ in range(count)]
             self._waiting.clear()
         for identity in open_calls:
@@ -110,7 +108,7 @@ class Relay:
         with self._changed:
             self._changed.notify_all()
         if self._known:
-            self._readers[0].join()
+            self._client_reader.join()
 
     # From the client.
 
@@ -134,8 +132,8 @@ class Relay:
         if not line.strip():
             return
         try:
-            frame = json.loads(line.decode("utf-8", "replace"), parse_constant=_no_number)
-            if _depth(line) > _DEEPEST:
+            frame = json.loads(line.decode("utf-8", "replace"), parse_constant=_refuse_constant)
+            if _nesting_depth(line) > _DEEPEST:
                 raise RecursionError
         except (ValueError, RecursionError):
             self._fail(None, _PARSE_ERROR, "This line is no JSON, or nested too deeply.")
@@ -191,13 +189,13 @@ class Relay:
         is_first, self._is_first = self._is_first, False
         about = given.get("_meta")
         if method == "initialize" and is_first and _is_greeting(given):
-            answers = _answers()
+            answers = _load_answers()
             if given["protocolVersion"] not in answers["versions"]:
                 return None
             self._known = answers["greeted"]
             return {"protocolVersion": given["protocolVersion"], **self._known["initialize"]}
         if is_first and isinstance(about, dict) and about.get(_VERSION) == _GREETS_NOBODY:
-            self._known = _answers()[_GREETS_NOBODY]
+            self._known = _load_answers()[_GREETS_NOBODY]
         answer: dict[str, Any] | None = self._known.get(method) if set(given) <= {"_meta"} else None
         return answer
 
@@ -289,6 +287,11 @@ class Relay:
             return b""
 
 
+def _thread(act: Callable[[], None]) -> threading.Thread:
+    """Return a thread that does `act`, which keeps no process from ending."""
+    return threading.Thread(target=act, name=act.__name__, daemon=True)
+
+
 def _is_message(frame: object) -> bool:
     """Return whether a frame is a request or a notification as the protocol has them."""
     if not isinstance(frame, dict) or frame.get("jsonrpc") != "2.0" or not isinstance(frame.get("method"), str):
@@ -328,11 +331,11 @@ def _has_half_a_character(line: bytes, frame: object) -> bool:
     return False
 
 
-def _no_number(word: str) -> None:
+def _refuse_constant(word: str) -> None:
     raise ValueError(f"{word} is no number in JSON")
 
 
-def _depth(line: bytes) -> int:
+def _nesting_depth(line: bytes) -> int:
     """Return how many brackets stand open at most, those in texts counted as well."""
     depth = deepest = 0
     for mark in _BRACKETS.findall(line):
@@ -341,7 +344,7 @@ def _depth(line: bytes) -> int:
     return deepest
 
 
-def _answers() -> dict[str, Any]:
+def _load_answers() -> dict[str, Any]:
     with open(ANSWERS, encoding="utf-8") as file:
         found: dict[str, Any] = json.loads(file.read().replace('"version": ""', f'"version": "{__version__}"'))
     return found

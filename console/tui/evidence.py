@@ -12,7 +12,8 @@ from itertools import islice
 
 import msgspec
 from msgspec import Struct
-from team_console.console.clients.session_files import LARGEST, OLD, agent_prefix, own_folder
+from team_console.console.clients.run_record import LARGEST, OLD
+from team_console.console.clients.session_files import agent_prefix, state_subfolder
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import origin_of, path_of_input, permission_of
@@ -124,7 +125,7 @@ def runs_of(team: Team, agent: str) -> Runs | None:
     A session that joined has one from its first event on.
     """
     prefixes = {agent_prefix(agent, place) for place in _places(team)}
-    newest = sorted(_run_files(own_folder("runs"), prefixes), key=_written_at, reverse=True)[:_MOST_FILES]
+    newest = sorted(_run_files(state_subfolder("runs"), prefixes), key=_written_at, reverse=True)[:_MOST_FILES]
     sessions: dict[str, list[Run]] = {}
     for path in sorted(newest, key=lambda path: not path.endswith(OLD)):
         sessions.setdefault(path.removesuffix(OLD), []).extend(_read(path))

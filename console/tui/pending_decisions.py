@@ -15,7 +15,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.console.clients.client_process import begin_of, is_alive
+from team_console.console.clients.client_process import is_alive, started_at
 from team_console.console.selection import DONE
 from team_console.console.tui.drafts import Draft
 from team_console.console.tui.screen_protocols import MainScreenProtocol
@@ -222,7 +222,7 @@ class PendingDecisions:
             "verb": pending.verb,
             "recorded": json.dumps([write.recorded or (pending.verb, write.subject) for write in pending.writes]),
             "at": to_text(self._screen.caller.team.clock()),
-            "process_begin": begin_of(os.getpid()),
+            "process_begin": started_at(os.getpid()),
         }
         self._screen.drafts.keep(entry.note, note)
 
@@ -563,7 +563,7 @@ def _is_of_another_console(name: str, note: Draft) -> bool:
         return False
     if not process.isdecimal():
         return True
-    begin = begin_of(int(process))
+    begin = started_at(int(process))
     # guard: note-of-a-process-that-is-gone
     is_same = not begin or note.get("process_begin", begin) == begin
     return is_same and is_alive(int(process))

@@ -121,11 +121,11 @@ class StoreReader:
             self._read_archives()
         snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
         if self._number and monotonic() >= self._local_until:
-            from team_console.console.clients.join import gate_problems, starts_here  # 60 ms, once
-            from team_console.console.clients.table import processes
+            from team_console.console.clients.join import join_problems, members_started_in  # 60 ms, once
+            from team_console.console.clients.table import process_states
 
-            starts = starts_here(self._team, Path.cwd())
-            self._local = LocalFacts(processes(), tuple(gate_problems(self._team, snapshot.config)), starts)
+            starts = members_started_in(self._team, Path.cwd())
+            self._local = LocalFacts(process_states(), tuple(join_problems(self._team, snapshot.config)), starts)
             self._local_until = monotonic() + _LOCAL_EVERY
         self._number += 1
         readable = snapshot.is_known

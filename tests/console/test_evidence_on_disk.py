@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.clients import session_files
+from team_console.console.clients import run_record, session_files
 from team_console.console.tui.evidence import look_for, runs_of
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
@@ -40,7 +40,7 @@ def test_a_name_is_what_is_there_and_never_what_a_link_leads_to(project: Path, n
 
 def note(team: Team, session: str = "s-1", **data: object) -> None:
     event = {"hook_event_name": "PostToolUse", "tool_name": "Bash", **data}
-    session_files.note_run(event, session=session, agent="a1", location=team.location)
+    run_record.note_run(event, session=session, agent="a1", location=team.location)
 
 
 @pytest.fixture
@@ -60,19 +60,19 @@ def test_what_a_client_says_of_how_a_tool_ended_is_kept_and_nothing_is_made_up(
 ) -> None:
     note(office, tool_input={"command": "make"}, **event)
     assert [(status, ok) for _, status, ok in ended(office)] == told
-    path = Path(session_files.record_path("s-1", "a1", office.location))
+    path = Path(run_record.record_path("s-1", "a1", office.location))
     assert not told or "secret" not in path.read_text()
 
 
 def test_a_record_is_private_bounded_and_gone_after_a_while(office: Team) -> None:
     for number in range(400):
         note(office, tool_input={"command": f"{number} {'x' * 5000}"})
-    path = Path(session_files.record_path("s-1", "a1", office.location))
+    path = Path(run_record.record_path("s-1", "a1", office.location))
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     kept = [item.stat().st_size for item in path.parent.iterdir()]
     assert len(kept) == 2
-    assert max(kept) < session_files.LARGEST + 2_000
+    assert max(kept) < run_record.LARGEST + 2_000
     assert ended(office)[-1][0].startswith("399 x")
     os.utime(path, (0, 0))
     session_files.sweep()
@@ -81,7 +81,7 @@ def test_a_record_is_private_bounded_and_gone_after_a_while(office: Team) -> Non
 
 def test_only_our_own_plain_files_are_read_as_records(office: Team, tmp_path: Path) -> None:
     note(office, tool_input={"command": "true"})
-    base = Path(session_files.own_folder("runs"))
+    base = Path(session_files.state_subfolder("runs"))
     begin = session_files.agent_prefix("a1", office.location)
     (base / f"{begin}-link.jsonl").symlink_to("/etc/passwd")
     os.mkfifo(base / f"{begin}-pipe.jsonl")

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pytest
 from msgspec.structs import replace
-from team_console.console.clients.client_process import begin_of
+from team_console.console.clients.client_process import started_at
 from team_console.console.preferences import Preferences
 from team_console.console.tui import crash_guard
 from team_console.console.tui.app import ConsoleApp
@@ -27,12 +27,12 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.usefixtures("long
 
 async def test_a_note_is_told_though_its_process_number_is_used_again(team: MemoryTeam) -> None:
     number = os.getppid()
-    if not begin_of(number):
+    if not started_at(number):
         pytest.skip("this system does not tell when a process began")
     note = {"words": "approve the plan", "verb": "approve", "subjects": '["plan-1"]', "process_begin": "another"}
     async with opened(team) as desk:
         desk.app.main.drafts.keep(f"{NOTE_PREFIX}{number}:1", note)
-        desk.app.main.drafts.keep(f"{NOTE_PREFIX}{number}:2", {**note, "process_begin": begin_of(number)})
+        desk.app.main.drafts.keep(f"{NOTE_PREFIX}{number}:2", {**note, "process_begin": started_at(number)})
     async with opened(team) as desk:
         await desk.tells("Decided and not written")
         await desk.until(

@@ -14,9 +14,9 @@ import pytest
 from team_console.console.clients import asking
 from team_console.console.clients import session as session_of_client
 from team_console.console.clients.client_process import is_alive
-from team_console.console.clients.hook_process import is_read
+from team_console.console.clients.hook_process import has_reader
 from team_console.console.clients.invocation import Invocation
-from team_console.console.clients.mail import Rest
+from team_console.console.clients.mail import RestWatch
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import STATE, SessionFiles, files_of
 from team_console.store.service.caller import Receipt
@@ -112,7 +112,7 @@ def test_a_turn_that_has_just_begun_is_no_rest(tmp_path: Path) -> None:
     session: Any = SimpleNamespace(
         files=files, client=client, event=SimpleNamespace(session="s"), note=lambda doing: None
     )
-    rest = Rest(session)
+    rest = RestWatch(session)
     files.write(STATE, {"doing": "idle", "at": 1})
     assert [rest.look() for _ in range(3)] == [False, False, True]
     for moment in (2, 3):  # each look finds a turn that began after the look before
@@ -135,7 +135,7 @@ def test_a_process_that_ended_and_was_not_reaped_is_gone() -> None:
 def test_an_output_that_nobody_reads_any_more_is_known() -> None:
     """So a wait that is not ended yet takes no mail for it."""
     reader, writer = os.pipe()
-    assert is_read(writer)
+    assert has_reader(writer)
     os.close(reader)
-    assert not is_read(writer)
+    assert not has_reader(writer)
     os.close(writer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.console.clients.table import processes
+from team_console.console.clients.table import process_states
 from team_console.store.contract.team import Condition, Presence
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller
@@ -67,4 +67,4 @@ def test_in_a_home_of_another_user_no_session_is_known(tmp_path: Path, monkeypat
     tmp_path.chmod(0)
     monkeypatch.setenv("HOME", str(tmp_path))
     with as_nobody():
-        assert processes() == {}
+        assert process_states() == {}
