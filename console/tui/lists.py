@@ -93,11 +93,11 @@ class Lists(Container):
         """Go to a list."""
         if mode is self.mode:
             if self.is_drawn:
-                self.front.read(False)
+                self.front.set_reading(False)
                 self.front.focus_first()
             return
         if self.front.is_reading:
-            self.front.read(False)
+            self.front.set_reading(False)
         is_fresh = self._put_in_front(mode)
         self._when_left()
         if is_fresh:
@@ -113,7 +113,7 @@ class Lists(Container):
     def _enter(self) -> None:
         if not self.is_drawn:
             return
-        self.front.divider.go_inside(False)
+        self.front.divider.shrink_list(False)
         self._show(again=True)
         self.front.focus_first()
         self.app.call_later(self._when_entered)  # behind the focus, which moves later: its keys are written once

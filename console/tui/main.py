@@ -325,7 +325,7 @@ class MainScreen(Screen[None]):
 
         def close(result: ResultT | None) -> None:
             self.form = None
-            pane.divider.take_away(form)
+            pane.divider.remove_form(form)
             self.set_focus(self._focus_below)
             self._front_changed()
             if result is not None:
@@ -336,7 +336,7 @@ class MainScreen(Screen[None]):
         form.warning, self.actions.warning = self.actions.warning, ""
         self.app.clear_notifications()  # they would lie over the fields
         self.form, self._focus_below, self._asks_about_request = form, self.focused, about is not None
-        pane.divider.hold(form)
+        pane.divider.show_form(form)
         self._front_changed()
 
     def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:

@@ -212,7 +212,7 @@ def teams(screen: MainScreen, context: ActionContext) -> None:
 def read(screen: MainScreen, context: ActionContext) -> None:
     """Give what is under the cursor the whole screen, or the list its place again."""
     screen.pane.presenter.show_now()
-    screen.pane.read(not context.is_reading)
+    screen.pane.set_reading(not context.is_reading)
     screen.bars.show()  # in the same picture as the list or the text
 
 

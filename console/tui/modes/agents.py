@@ -38,9 +38,9 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import DescendantFocus
 
-_SAID = 50
+_MOST_LISTED = 50
 """Messages of an agent that its page lists."""
-_LATEST = 5
+_MOST_IN_SUMMARY = 5
 """Messages that the summary of an agent names."""
 _LONGEST_OTHER = 32
 """Cells for whom an agent writes with, at most."""
@@ -62,8 +62,8 @@ class AgentListing(Listing[Message]):
         super().__init__(cache)
         self.chosen: RosterRow | None = None
         self.page: AgentPage | None = None
-        self._agent: str | None = None
-        self._said: Mapping[str, str] = {}
+        self._listed_agent: str | None = None
+        self._last_words: Mapping[str, str] = {}
         self._asked_by: Mapping[str, RequestRow] = {}
         self._newest_mail: Message | None = None
         self._groups: Mapping[str, str] = {}
@@ -74,7 +74,7 @@ class AgentListing(Listing[Message]):
         """Learn the signs, last words and requests of all agents; returns the agents in their order."""
         self._signs = signs_of(view)
         self._by_question = {request.question.message_id: request for request in reversed(self.requests)}
-        self._said = last_words(view) if view is not None else {}
+        self._last_words = last_words(view) if view is not None else {}
         waiting = {item.request.key for item in view.attention if item.answerable and item.request} if view else set()
         self._asked_by = {request.asker: request for request in reversed(self.requests) if request.key in waiting}
         self._newest_mail = max(self._own_mail(view), key=when_created, default=None) if view is not None else None
@@ -82,7 +82,7 @@ class AgentListing(Listing[Message]):
 
     def draw(self, row: Message, drawing: Drawing) -> tuple[Line, ...]:
         """Return a message as its recipient sees it; of what the agent wrote, to whom."""
-        is_own = row.sender == self._agent and self.group_of(row) == _IT_SAID
+        is_own = row.sender == self._listed_agent and self.group_of(row) == _IT_SAID
         other = f"→ {', '.join(row.recipients)}" if is_own else ""
         return inbox_lines(row, drawing, asked=asked_title(self.situation.view, row), other=other)
 
@@ -98,7 +98,8 @@ class AgentListing(Listing[Message]):
         if asked is not None and sign == AGENTS[AgentState.WAITING]:
             told, since = f"its {asked.kind.noun} · “{safe_line(asked.title, 400)}”", asked.waits_since
         else:
-            told, since = _below_name(row, sign, self._said.get(row.name, "")), row.heard_at or row.last_seen
+            told = _words_below_name(row, sign, self._last_words.get(row.name, ""))
+            since = row.heard_at or row.last_seen
         return roster_lines(row, drawing, sign, told, since)
 
     def _unread_of(self, row: RosterRow) -> Unread:
@@ -135,14 +136,14 @@ class AgentListing(Listing[Message]):
         self, rows: tuple[Message, ...], read: Message | None, before: Sequence[Message], *, is_leaving: bool
     ) -> tuple[Message, ...]:
         """See `Listing`; on the page of another agent nothing of the former one is read."""
-        former, self._agent = self._agent, self._name
-        if former == self._agent:
+        former, self._listed_agent = self._listed_agent, self._chosen_name
+        if former == self._listed_agent:
             return super().keep_read(rows, read, before, is_leaving=is_leaving)
         self.gone = None
         return rows
 
     @property
-    def _name(self) -> str | None:
+    def _chosen_name(self) -> str | None:
         """The agent whose messages are listed."""
         return self.chosen.name if self.chosen is not None else None
 
@@ -154,12 +155,12 @@ class AgentListing(Listing[Message]):
 
     def rows_of(self, view: View) -> tuple[Message, ...]:
         """Return the messages of the chosen agent: open with the human, its inbox, what it said."""
-        agent = self._name
+        agent = self._chosen_name
         page = self.page = agent_page(view, agent) if agent is not None else None
         if page is None:
             return ()
         asked = [row.question for row in page.open_with_reader if row.asker == agent]
-        told, said = page.told, page.said[:_SAID]
+        told, said = page.told, page.said[:_MOST_LISTED]
         if agent == view.me:
             told, said = self._own_mail(view), ()
         groups: dict[str, str] = {}
@@ -175,7 +176,7 @@ class AgentListing(Listing[Message]):
         mine = tuple(view.inboxes.get(view.me, ()))
         return (*mine, *view.inboxes.get(USER, ())) if self.user is not None else mine
 
-    def found_in(self, row: Message) -> Searchable:
+    def searchable_of(self, row: Message) -> Searchable:
         """Return the message."""
         return searchable_message(row)
 
@@ -198,15 +199,15 @@ class AgentListing(Listing[Message]):
         # guard: evidence-in-inboxes
         return self.sources.document_of(row, self.sources.evidence_for(request) if request is not None else None)
 
-    def subject_of(self, row: Message, some: tuple[Message, ...]) -> Selection:
+    def selection_of(self, row: Message, chosen: tuple[Message, ...]) -> Selection:
         """Return the messages, and who wrote them."""
         return Selection(
             request=self.request_of(row),
-            requests=tuple(filter(None, map(self.request_of, some))),
+            requests=tuple(filter(None, map(self.request_of, chosen))),
             message=row,
-            messages=some,
-            mail=some,
-            agents=tuple(dict.fromkeys(message.sender for message in some)),
+            messages=chosen,
+            mail=chosen,
+            agents=tuple(dict.fromkeys(message.sender for message in chosen)),
             incomplete=self.sources.is_incomplete(row),
         )
 
@@ -329,7 +330,7 @@ class AgentsPane(Pane[Message]):
         """A title that fits."""
         super().on_resize()
         if self.is_complete:
-            self._show_lists(self.chosen_from)
+            self._put_in_front(self.chosen_from)
             self._show_roster_title()
 
     def _show_roster_title(self) -> None:
@@ -347,7 +348,7 @@ class AgentsPane(Pane[Message]):
         self._sought_agent = name = self.listing.me if name == USER and self.listing.user is not None else name
         if self.is_complete and self.roster.select(name):
             self._sought_agent = ""
-            self._turn_to(self.roster)
+            self._focus_list(self.roster)
 
     def tick(self, now: datetime) -> None:
         """Let ages go on in both lists."""
@@ -356,19 +357,19 @@ class AgentsPane(Pane[Message]):
 
     def focus_first(self) -> None:
         """The roster."""
-        self._turn_to(self.roster)
+        self._focus_list(self.roster)
 
     def filter(self) -> None:
         """Words to filter the messages by, in the roster's place."""
-        self._show_lists(self.rows)
+        self._put_in_front(self.rows)
         super().filter()
 
-    def _turn_to(self, front: RowList[Any]) -> None:
-        self._show_lists(front)
+    def _focus_list(self, front: RowList[Any]) -> None:
+        self._put_in_front(front)
         # At once: `focus` takes its turn in a queue, and a change of size before it would hide that list.
         self.screen.set_focus(front)
 
-    def _show_lists(self, front: RowList[Any]) -> None:
+    def _put_in_front(self, front: RowList[Any]) -> None:
         """Show the list in front at the place of both."""
         for rows in (self.roster, self.rows):
             rows.set_class(rows is front, "-front")
@@ -378,7 +379,7 @@ class AgentsPane(Pane[Message]):
         if super().back():
             return True
         if self.rows.has_focus:
-            self._turn_to(self.roster)
+            self._focus_list(self.roster)
             return True
         if self.roster.marks:
             self.roster.clear_marks()
@@ -411,12 +412,12 @@ class AgentsPane(Pane[Message]):
     def _agent_opened(self, event: RowList.Opened) -> None:
         event.prevent_default()
         event.stop()
-        self._turn_to(self.rows)
+        self._focus_list(self.rows)
 
     @on(DescendantFocus)
     def _focused(self, event: DescendantFocus) -> None:
         if isinstance(event.widget, RowList):
-            self._show_lists(event.widget)
+            self._put_in_front(event.widget)
         self.presenter.show()
         self.post_message(self.Looked())
 
@@ -437,9 +438,9 @@ def _why_empty(row: RosterRow, sign: Sign) -> tuple[Line, ...]:
 
 _WAITS = "waits for the answer to "
 """The beginning of a reason that the word for the state says already."""
-_STATE, _ROLE, _UNREAD = 13, 9, 9
+_STATE_WIDTH, _ROLE_WIDTH, _UNREAD_WIDTH = 13, 9, 9
 """Cells of the columns for the state, the role, and number and age of what is unread."""
-_WITH_STATE, _WITH_ROLE = 40, 54
+_STATE_FROM, _ROLE_FROM = 40, 54
 """Cells from which on a row of one line has a column for the state, and one for the role."""
 
 
@@ -452,7 +453,7 @@ class Unread(Struct, frozen=True):
     def column(self, now: datetime) -> Line:
         """Return number and age in the cells of their column."""
         if not self.number:
-            return ((" " * _UNREAD, ""),)
+            return ((" " * _UNREAD_WIDTH, ""),)
         return (f" {self.number:>3,}", "strong"), (f" {age(self.oldest, now):>4}", "muted")
 
 
@@ -485,7 +486,7 @@ def my_inbox_document(mail: Sequence[Message], view: View) -> Document:
         title="My inbox",
         headline="My inbox",
         facts=((state, "muted"),),
-        blocks=(_message_lines(mail[:_SAID], view.me, view),),
+        blocks=(_message_lines(mail[:_MOST_LISTED], view.me, view),),
     )
 
 
@@ -507,11 +508,11 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, told: str, since:
     odd: Line = ((f" {mark}", "warn"),) if mark else ()
     written = safe_line(row.name, 64)
     name: Line = (sign.mark, (written, "strong" if row.unread else ""), *odd)
-    in_one: Line = ((f" {pad(sign.word, _STATE)}", sign.tone), *end) if drawing.width >= _WITH_STATE else end
-    role: Line = ((f" {pad(safe_line(row.role, 40), _ROLE)}", "muted"),)
+    in_one: Line = ((f" {pad(sign.word, _STATE_WIDTH)}", sign.tone), *end) if drawing.width >= _STATE_FROM else end
+    role: Line = ((f" {pad(safe_line(row.role, 40), _ROLE_WIDTH)}", "muted"),)
     # Agents of one kind differ at the end of their names: all of them whole come before the roles.
     longest = max(width_of(name), width_of(name[:1]) + drawing.longest_name)
-    has_role = drawing.width >= _WITH_ROLE and longest + width_of(role) + width_of(in_one) <= drawing.width
+    has_role = drawing.width >= _ROLE_FROM and longest + width_of(role) + width_of(in_one) <= drawing.width
     if drawing.lines > 1:
         state = f"{sign.word} {age(since, drawing.now)}" if since is not None else sign.word
         nothing = "no message of it is known" if drawing.is_expanded and has_role else safe_line(row.role, 40)
@@ -529,19 +530,19 @@ def _name_within(line: Line, width: int) -> Line:
     return (sign, (crop_name(name, max(1, cell_len(name) - over)), tone), *odd) if over > 0 else line
 
 
-def _below_name(row: RosterRow, sign: Sign, said: str) -> str:
+def _words_below_name(row: RosterRow, sign: Sign, said: str) -> str:
     """Return why it is in its state, and its words where they say more; empty where neither is known."""
-    why = _more_of_state(row, sign)
+    why = _state_reason(row, sign)
     return why if not said or (why and said.endswith(why)) else " · ".join(filter(None, (why, f"“{said}”")))
 
 
 def state_parts(row: RosterRow, sign: Sign) -> Line:
     """Return the word for its state, and of the reason what that word does not say."""
-    more = _more_of_state(row, sign)
+    more = _state_reason(row, sign)
     return (sign.word, sign.tone), (f" · {more}" if more else "", "muted")
 
 
-def _more_of_state(row: RosterRow, sign: Sign) -> str:
+def _state_reason(row: RosterRow, sign: Sign) -> str:
     """Return of the reason what the word for the state does not say, and what waits to be taken in."""
     reason = safe_line(row.reason, 120).removeprefix(_WAITS)
     if sign.word.startswith("waits for"):
@@ -617,7 +618,7 @@ def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, local: 
     for title, messages in (("it was told", page.told), ("it said", page.said)):
         if messages:
             yield Heading(f"{title} · {len(messages):,}")
-            yield _message_lines(messages[:_LATEST], row.name, view)
+            yield _message_lines(messages[:_MOST_IN_SUMMARY], row.name, view)
     if page.ran:
         yield Heading("it ran, before it last asked")
         yield Lines(tuple(_ran_line(call) for call in page.ran), is_table=True)
@@ -660,7 +661,7 @@ def _request_line(request: RequestRow, name: str, view: View) -> Line:
 
 def _message_lines(messages: Sequence[Message], name: str, view: View) -> Lines:
     """Return a line for each message that an agent has or wrote: its state, when, with whom, and what it says."""
-    others = [_other(message, name, view) for message in messages]
+    others = [_other_party(message, name, view) for message in messages]
     width = min(_LONGEST_OTHER, max(map(cell_len, others), default=0))
     lines: list[Line] = []
     for message, other in zip(messages, others, strict=True):
@@ -671,7 +672,7 @@ def _message_lines(messages: Sequence[Message], name: str, view: View) -> Lines:
     return Lines(tuple(lines), is_table=True)
 
 
-def _other(message: Message, name: str, view: View) -> str:
+def _other_party(message: Message, name: str, view: View) -> str:
     """Return who wrote a message, or to whom the agent `name` did, as safe text."""
     if message.sender == name:
         return safe_line(f"→ {', '.join(message.recipients)}", 64)

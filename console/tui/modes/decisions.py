@@ -52,7 +52,7 @@ ClosedRequest = DecidedRequest | EndedRequest
 """A row: a decision, or a request that ended without one."""
 
 
-def _digest(text: str) -> Line:
+def _digest_line(text: str) -> Line:
     return (("sha256 ", "muted"), (safe_name(text), "muted")) if text else _UNKNOWN
 
 
@@ -95,15 +95,15 @@ class DecisionListing(Listing[ClosedRequest]):
         return row.request.asker if isinstance(row, EndedRequest) else row.asked_by or row.by
 
     @property
-    def _latest(self) -> DecisionLedger:
+    def _known_ledger(self) -> DecisionLedger:
         return self.ledger or DecisionLedger()
 
-    def take_latest(self) -> None:
+    def list_ledger(self) -> None:
         """List what the ledger that was read last has."""
-        both: tuple[ClosedRequest, ...] = (*self._latest.decisions, *self._latest.ended)
+        both: tuple[ClosedRequest, ...] = (*self._known_ledger.decisions, *self._known_ledger.ended)
         self.all = tuple(sorted(both, key=lambda row: row.at or EARLIEST, reverse=True))
 
-    def found_in(self, row: ClosedRequest) -> Searchable:
+    def searchable_of(self, row: ClosedRequest) -> Searchable:
         """Return the searchable fields: who decided what for whom, how, when, with which words and evidence."""
         if isinstance(row, EndedRequest):
             found = searchable_request(row.request, me=self.me)
@@ -124,18 +124,18 @@ class DecisionListing(Listing[ClosedRequest]):
         """
         if isinstance(row, EndedRequest):
             return self.sources.document_of_request(row.request)
-        known, shown = tuple(_digest(text) for text in (row.request_sha256, row.shown_sha256))
+        known, shown = tuple(_digest_line(text) for text in (row.request_sha256, row.shown_sha256))
         return Document(
             key=f"decision:{row.key}",
             title=f"{safe_line(row.verdict, 20).capitalize()} · {safe_name(row.by)}",
             headline=safe_line(row.title or f"request {row.request_id}", 400),
-            facts=tuple(self._facts(row)),
+            facts=tuple(self._decision_facts(row)),
             more=(fact("id", safe_line(row.request_id, 200)), Fact("request", known), Fact("shown", shown)),
-            blocks=tuple(self._blocks(row)),
+            blocks=tuple(self._decision_blocks(row)),
             source=row.words or row.title,
         )
 
-    def _facts(self, row: DecidedRequest) -> Iterator[Part]:
+    def _decision_facts(self, row: DecidedRequest) -> Iterator[Part]:
         """Yield who asked whom, when and how fast it was decided, and what proves it."""
         yield f"{safe_name(row.asked_by) or 'asker not known'} → {safe_name(row.by)}", ""
         yield (safe_line(row.kind, 40), "muted") if row.kind else ("kind not known", "warn")
@@ -146,7 +146,7 @@ class DecisionListing(Listing[ClosedRequest]):
         line = f", line {row.audit_line} of the audit trail" if row.audit_line is not None else ""
         yield f"{sign.glyph} {sign.word}{line}".removeprefix("· "), sign.tone
 
-    def _blocks(self, row: DecidedRequest) -> Iterator[Block]:
+    def _decision_blocks(self, row: DecidedRequest) -> Iterator[Block]:
         request = self._request_of(row)
         content = self.sources.content_of(request.question) if request is not None else None
         answers: tuple[Block, ...] = ()
@@ -167,7 +167,7 @@ class DecisionListing(Listing[ClosedRequest]):
             yield one_line("the question alone", "muted")
         elif not row.shown_by:
             yield Lines((_UNKNOWN,))
-        gaps = [*row.gaps, *(problem.sentence for problem in self._latest.problems)]
+        gaps = [*row.gaps, *(problem.sentence for problem in self._known_ledger.problems)]
         if gaps:
             yield Heading("not proved")
             yield Lines(tuple((("△ ", "warn"), (safe_line(gap, 500), "")) for gap in gaps), indent=2)
@@ -184,7 +184,7 @@ class DecisionListing(Listing[ClosedRequest]):
         """Return the request of a row, as far as the view still knows it."""
         return next((item for item in self.requests if item.key == row.key), None)
 
-    def subject_of(self, row: ClosedRequest, some: tuple[ClosedRequest, ...]) -> Selection:
+    def selection_of(self, row: ClosedRequest, chosen: tuple[ClosedRequest, ...]) -> Selection:
         """Return the request that was decided or ended, as far as the view still knows it."""
         request = self._request_of(row)
         if request is None:
@@ -193,7 +193,7 @@ class DecisionListing(Listing[ClosedRequest]):
 
     def title_of(self, shown: int, total: int) -> str:
         """Return the number of decisions, of requests that ended without one, and of decisions without proof."""
-        latest, words = self._latest, []
+        latest, words = self._known_ledger, []
         if shown != total:
             words = [super().title_of(shown, total)]
         else:
@@ -209,7 +209,7 @@ class DecisionListing(Listing[ClosedRequest]):
         """Return the work under way, and what makes the ledger incomplete."""
         notes = ["◔ reading"] if self.is_busy else []
         notes += [f"✗ not read again: {self.failure}"] if self.failure else []
-        problems = self._latest.problems
+        problems = self._known_ledger.problems
         return [*notes, f"△ {counted(len(problems), 'gap')} in the sources"] if problems else notes
 
     def shown(self) -> tuple[ClosedRequest, ...]:
@@ -240,17 +240,17 @@ class DecisionsPane(Pane[ClosedRequest]):
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show what is known, and read the ledger again when anything was decided since."""
         self.listing.situation, self.listing.now = situation, now
-        self.listing.take_latest()
-        self._look()
+        self.listing.list_ledger()
+        self._read_if_changed()
         self.fill()
 
     def tick(self, now: datetime) -> None:
         """Let ages go on; what could not be read is tried again, also where nothing else changes."""
         super().tick(now)
         if self.listing.failure:
-            self._look()
+            self._read_if_changed()
 
-    def _look(self) -> None:
+    def _read_if_changed(self) -> None:
         """Read in a thread, one reading at a time, when what was decided is not what was read."""
         snapshot = self.listing.situation.snapshot
         if snapshot is None or self.listing.is_busy:
@@ -271,8 +271,8 @@ class DecisionsPane(Pane[ClosedRequest]):
             listing.failure, self._read_for = reason_of(error), None
         listing.is_busy = False
         if not listing.failure:
-            listing.take_latest()
-            self._look()
+            listing.list_ledger()
+            self._read_if_changed()
         self.fill()
 
 

@@ -60,7 +60,7 @@ class DeliveryListing(Listing[DeliveryRow]):
         others = (DeliveryState.PENDING, DeliveryState.DUE, DeliveryState.RECALLED)
         return tuple(row for row in view.deliveries if row.state not in others)
 
-    def found_in(self, row: DeliveryRow) -> Searchable:
+    def searchable_of(self, row: DeliveryRow) -> Searchable:
         """Return the message, its state, whom it goes to and what went wrong."""
         found = searchable_message(row.message)
         return replace(found, texts=(*found.texts, row.state, row.recipient, row.error))
@@ -76,22 +76,22 @@ class DeliveryListing(Listing[DeliveryRow]):
             base,
             key=f"delivery:{row.key}",
             title=f"To {safe_name(row.recipient)}",
-            facts=(*_facts(row, self.now), *self._facts_of_message(row, base)),
+            facts=(*_delivery_facts(row, self.now), *self._message_facts(row, base)),
             blocks=(*error, *base.blocks),
         )
 
     @staticmethod
-    def _facts_of_message(row: DeliveryRow, base: Document) -> tuple[Part, ...]:
+    def _message_facts(row: DeliveryRow, base: Document) -> tuple[Part, ...]:
         """Return what the message says of itself, without the state that the delivery has named already."""
         named = status_sign(row.message).part if row.state in (DeliveryState.FAILED, DeliveryState.RETRY) else None
         return tuple(fact for fact in base.facts if fact != named)
 
-    def subject_of(self, row: DeliveryRow, some: tuple[DeliveryRow, ...]) -> Selection:
+    def selection_of(self, row: DeliveryRow, chosen: tuple[DeliveryRow, ...]) -> Selection:
         """Return the chosen messages."""
         return Selection(
             message=row.message,
-            messages=tuple(delivery.message for delivery in some),
-            agents=tuple(dict.fromkeys(delivery.recipient for delivery in some)),
+            messages=tuple(delivery.message for delivery in chosen),
+            agents=tuple(dict.fromkeys(delivery.recipient for delivery in chosen)),
         )
 
     def title_of(self, shown: int, total: int) -> str:
@@ -111,7 +111,7 @@ def _tone(row: DeliveryRow) -> str:
     return "bad" if row.state is DeliveryState.FAILED else "warn"
 
 
-def _facts(row: DeliveryRow, now: datetime) -> Iterator[Part]:
+def _delivery_facts(row: DeliveryRow, now: datetime) -> Iterator[Part]:
     yield DELIVERIES[row.state].part
     if row.attempts:
         yield f"{row.attempts} of {row.max_attempts} tries", ""

@@ -11,7 +11,7 @@ from textual.containers import Container
 if TYPE_CHECKING:
     from textual.widget import Widget
 
-_WIDE, _HIGH = (12, 13), (10, 10)
+_SHARES_SIDE_BY_SIDE, _SHARES_BELOW = (12, 13), (10, 10)
 """Shares of list and detail, side by side and below each other."""
 _MOST = 8
 """Shares the divider moves at most."""
@@ -28,18 +28,18 @@ class Divider:
         self._cache.divider = max(-_MOST, min(_MOST, self._cache.divider + shares))
         self.lay_out()
 
-    def go_inside(self, is_inside: bool) -> None:
+    def shrink_list(self, is_shrunk: bool) -> None:
         """Leave the list a few lines, or give it its room back."""
-        self._pane.set_class(is_inside, "-inside")
+        self._pane.set_class(is_shrunk, "-inside")
         self.lay_out()
 
-    def hold(self, form: Widget) -> None:
+    def show_form(self, form: Widget) -> None:
         """Show a form below the thing it is about; a narrow list gives way."""
         self._pane.add_class("-asking")
         self._pane.query_one(".pane--thing").mount(form)
         self.lay_out()
 
-    def take_away(self, form: Widget) -> None:
+    def remove_form(self, form: Widget) -> None:
         """Give the thing its room back."""
         self._pane.remove_class("-asking")
         form.remove()
@@ -53,6 +53,6 @@ class Divider:
         moved = 0 if pane.query_one(Detail).fills_screen else self._cache.divider
         is_inside = pane.has_class("-inside") or pane.has_class("-asking")
         for widget, place, sign in ((rows, 0, 1), (thing, 1, -1)):
-            share = f"{max(1, (_WIDE if is_wide else _HIGH)[place] + sign * moved)}fr"
+            share = f"{max(1, (_SHARES_SIDE_BY_SIDE if is_wide else _SHARES_BELOW)[place] + sign * moved)}fr"
             widget.styles.width = share if moved and is_wide else None
             widget.styles.height = share if moved and not is_wide and not is_inside else None

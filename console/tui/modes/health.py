@@ -32,19 +32,19 @@ from team_console.widgets.rows import row_lines
 from team_console.widgets.signs import severity_sign
 from team_console.widgets.text import Line, ago, cell_len, clock_time, pad
 
-_NOTICED = {
+_WATCH_WORDS = {
     WatchState.LIVE: (LIVE, "told by the system"),
     WatchState.POLLING: (POLLING, "looked for now and then"),
     WatchState.STALLED: (STALE, "not noticed"),
 }
 _READ_THEN = "The console reads the team again as soon as it changes."
-_KEPT = {"yaml": "Kept in files of YAML.", "sql": "Kept in a database."}
+_BACKEND_WORDS = {"yaml": "Kept in files of YAML.", "sql": "Kept in a database."}
 _SETTINGS = "settings"
-_MANY = 3
+_FOLDED_FROM = 3
 """Findings of one kind from which on they are one row."""
-_LISTED = 50
+_MOST_LISTED = 50
 """Findings of a group that its detail lists."""
-_AUDITED = 100
+_AUDIT_LINES = 100
 """Lines of the audit trail that are checked and shown."""
 
 
@@ -135,35 +135,35 @@ class HealthListing(Listing[Row]):
         """Return the finding's identity."""
         return self.key_of(row)
 
-    def look(self) -> None:
+    def list_findings(self) -> None:
         """List the facts and findings of the situation."""
         view, snapshot = self.situation.view, self.situation.snapshot
         findings = findings_elsewhere(view) if view is not None else ()
         unseen = snapshot.problems if snapshot and view is None else ()
-        self._findings = tuple(self._shortened(problem) for problem in findings or unseen)
-        self.all = self._arranged(self._grouped())
+        self._findings = tuple(self._with_short_paths(problem) for problem in findings or unseen)
+        self.all = self._in_order(self._folded_findings())
 
-    def look_at_clock(self) -> None:
+    def renew_facts(self) -> None:
         """Say the facts anew, since they tell how long ago."""
-        self.all = self._arranged(row for row in self.all if not isinstance(row, Vital))
+        self.all = self._in_order(row for row in self.all if not isinstance(row, Vital))
 
     def fold(self, group: FindingGroup) -> None:
         """Fold findings of one kind out or away."""
         self._unfolded ^= {group.key}
 
-    def _arranged(self, findings: Iterable[Row]) -> tuple[Row, ...]:
+    def _in_order(self, findings: Iterable[Row]) -> tuple[Row, ...]:
         """Return the rows with problems first and notices last."""
         order = (_TROUBLE, _STORE, _NOTICES)
         return tuple(sorted((*self._vitals(), *findings), key=lambda row: order.index(self.group_of(row))))
 
-    def _grouped(self) -> Iterator[Row]:
+    def _folded_findings(self) -> Iterator[Row]:
         """Yield the findings, those of one kind as one row where they are many; an opened one has them below it."""
         groups: dict[tuple[str, str], list[Problem]] = {}
         for problem in self._findings:
             groups.setdefault((problem.severity, problem.code), []).append(problem)
         for (severity, code), problems in groups.items():
             group = FindingGroup(severity, code, tuple(problems))
-            if len(problems) < _MANY:
+            if len(problems) < _FOLDED_FROM:
                 yield from problems
                 continue
             yield group
@@ -175,7 +175,7 @@ class HealthListing(Listing[Row]):
         if not self.query_text:
             return self.all
         folded = self.all
-        self.all = self._arranged(self._findings)
+        self.all = self._in_order(self._findings)
         shown = super().shown()
         self.all = folded
         return shown
@@ -185,11 +185,11 @@ class HealthListing(Listing[Row]):
         place = problem.place.partition(" ")[0]
         return next((row for row in self.requests if place in (row.question.message_id, row.request_id)), None)
 
-    def _shortened(self, problem: Problem) -> Problem:
+    def _with_short_paths(self, problem: Problem) -> Problem:
         short = self.situation.short
         return replace(problem, place=short(problem.place), message=short(problem.message))
 
-    def found_in(self, row: Row) -> Searchable:
+    def searchable_of(self, row: Row) -> Searchable:
         """Return all its words."""
         if isinstance(row, Vital):
             return searchable_texts(row.name, row.text, row.more)
@@ -206,8 +206,8 @@ class HealthListing(Listing[Row]):
             )
             return Document(key=self.key_of(row), title=row.name.capitalize(), blocks=blocks, source=row.text)
         if isinstance(row, FindingGroup):
-            lines: list[Line] = [((safe_line(problem.sentence, 400), ""),) for problem in row.problems[:_LISTED]]
-            if (left := len(row.problems) - _LISTED) > 0:
+            lines: list[Line] = [((safe_line(problem.sentence, 400), ""),) for problem in row.problems[:_MOST_LISTED]]
+            if (left := len(row.problems) - _MOST_LISTED) > 0:
                 lines.append(((f"and {left:,} more", "muted"),))
             return Document(
                 key=row.key,
@@ -230,7 +230,7 @@ class HealthListing(Listing[Row]):
             source=f"{row.code} {row.place}: {row.message}",
         )
 
-    def subject_of(self, row: Row, some: tuple[Row, ...]) -> Selection:
+    def selection_of(self, row: Row, chosen: tuple[Row, ...]) -> Selection:
         """Nothing can be decided here."""
         return NOTHING
 
@@ -242,7 +242,7 @@ class HealthListing(Listing[Row]):
         return f"Health · {words or ('look at the store' if ill else 'all is well')}"
 
     def _vitals(self) -> tuple[Vital, ...]:
-        found = [self._queue(), self._lock(), self._watch(), *((self.audit,) if self.audit else ())]
+        found = [self._queue_vital(), self._lock_vital(), self._watch_vital(), *((self.audit,) if self.audit else ())]
         lost = truth_of(self.situation, self.now).reason(State.SETTINGS)
         if lost is not None:
             text = safe_line(self.situation.short(lost.text), 300)
@@ -253,7 +253,7 @@ class HealthListing(Listing[Row]):
                 found.append(Vital(_SETTINGS, "▲", "warn", safe_line(warning, 300)))
         return tuple(found)
 
-    def unrecorded(self) -> Vital:
+    def missing_audit(self) -> Vital:
         """Return what is known where no line of the trail could be read: it is lost, or nobody ever wrote."""
         more = "Every write action of team-console leaves a line. Restore the file if there was one."
         snapshot = self.situation.snapshot
@@ -266,7 +266,7 @@ class HealthListing(Listing[Row]):
             return Vital("audit", "△", "warn", "no line is on record, though there are messages", more)
         return Vital("audit", "○", "muted", "nothing is on record", more)
 
-    def _queue(self) -> Vital:
+    def _queue_vital(self) -> Vital:
         snapshot, place = self.situation.snapshot, safe_line(self.cache.team.location, 300)
         if snapshot is None:
             return Vital("queue", "◔", "open", "is being read", place)
@@ -281,10 +281,10 @@ class HealthListing(Listing[Row]):
         if at is not None and at <= self.now:  # later than now it is where a clock was set back
             changed = f" · changed {ago(at, self.now)}"
         number = counted(len(snapshot.messages), "message")
-        kept = _KEPT.get(self.cache.team.kind, "Kept by another program.")
+        kept = _BACKEND_WORDS.get(self.cache.team.kind, "Kept by another program.")
         return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\n{kept}")
 
-    def _lock(self) -> Vital:
+    def _lock_vital(self) -> Vital:
         truth = truth_of(self.situation, self.now)
         if truth.holder is None:
             return Vital("lock", "✓", "good", "is free", "Whoever writes holds it for a moment; reading needs none.")
@@ -293,9 +293,9 @@ class HealthListing(Listing[Row]):
         more = "It is held longer than a write takes." if blocks else "Whoever writes holds it for a moment."
         return Vital("lock", "⊠" if blocks else "◔", "warn" if blocks else "open", safe_line(f"held {words}"), more)
 
-    def _watch(self) -> Vital:
+    def _watch_vital(self) -> Vital:
         watch = self.situation.watch
-        pulse, how = _NOTICED[watch.state]
+        pulse, how = _WATCH_WORDS[watch.state]
         return Vital("watch", pulse.glyph, pulse.tone, f"changes are {how}", safe_text(watch.reason) or _READ_THEN)
 
 
@@ -307,14 +307,14 @@ class HealthPane(Pane[Row]):
 
     def __init__(self, cache: ScreenCache) -> None:
         super().__init__(cache)
-        self._audited, self._looks = "", 0
+        self._audited_revision, self._looks = "", 0
         self._is_audit_unread = False
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Facts are known even when nothing could be read."""
         self.listing.situation, self.listing.now = situation, now
-        self._look_at_audit()
-        self.listing.look()
+        self._check_audit_once()
+        self.listing.list_findings()
         self.fill()
         self.rows.begin_at_top()  # findings come later than facts, and stand above them
 
@@ -324,7 +324,7 @@ class HealthPane(Pane[Row]):
         if self._is_audit_unread:
             self._is_audit_unread = False
             self._check_audit()
-        self.listing.look_at_clock()
+        self.listing.renew_facts()
         self.fill()
 
     def open(self) -> None:
@@ -343,11 +343,11 @@ class HealthPane(Pane[Row]):
         super().focus_first()
         self.app.look(back=True)  # type: ignore[attr-defined]
 
-    def _look_at_audit(self) -> None:
+    def _check_audit_once(self) -> None:
         """Check the end of the audit trail in a thread, once for each state of the store."""
         revision = self.listing.situation.snapshot.revision if self.listing.situation.snapshot else ""
-        if revision and revision != self._audited:
-            self._audited = revision
+        if revision and revision != self._audited_revision:
+            self._audited_revision = revision
             self._check_audit()
 
     def _check_audit(self) -> None:
@@ -357,17 +357,17 @@ class HealthPane(Pane[Row]):
 
     async def _show_audit(self, look: int) -> None:
         try:
-            audit, is_unread = await asyncio.to_thread(self._audit), False
+            audit, is_unread = await asyncio.to_thread(self._audit_vital), False
         except Exception as error:
             audit, is_unread = Vital("audit", "✗", "bad", f"cannot be read: {reason_of(error)}"), True
         if look == self._looks:
             self.listing.audit, self._is_audit_unread = audit, is_unread
             self.show(self.listing.situation, self.listing.now)
 
-    def _audit(self) -> Vital:
-        lines = self.cache.team.audit(limit=_AUDITED)
+    def _audit_vital(self) -> Vital:
+        lines = self.cache.team.audit(limit=_AUDIT_LINES)
         if not lines:
-            return self.listing.unrecorded()
+            return self.listing.missing_audit()
         problem = next(trail_findings(lines), None)
         if problem is not None and problem.severity != "notice":
             glyph, tone = ("✗", "bad") if problem.severity == "error" else ("△", "warn")
@@ -375,10 +375,10 @@ class HealthPane(Pane[Row]):
         last = lines[0]
         words = f"intact to line {last.seq} · last {safe_line(last.action, 40)} by {safe_line(last.actor, 64)}"
         head = "Every write action leaves a line; the newest come first."
-        return Vital("audit", "✓", "good", words, "\n".join([head, "", *_record(lines, self.listing.now)]))
+        return Vital("audit", "✓", "good", words, "\n".join([head, "", *_audit_rows(lines, self.listing.now)]))
 
 
-def _record(lines: list[AuditLine], now: datetime) -> list[str]:
+def _audit_rows(lines: list[AuditLine], now: datetime) -> list[str]:
     """Return a line each of the audit trail: number, time, action, who."""
     times = [clock_time(from_text(line.at), now) for line in lines]
     actions = [safe_line(line.action, 24) for line in lines]

@@ -44,6 +44,8 @@ _AHEAD = 100
 """Rows below the cursor that should be read already."""
 _STEPS = 4
 """Pages read at once when the cursor comes near the end of what is read."""
+_ALL_PAGES = 1_000_000
+"""More pages than there are: a search goes on to the end."""
 _PAUSE = 0.25
 """Seconds without typing after which a search begins."""
 _WHEN = 8
@@ -75,7 +77,7 @@ class HistoryListing(Listing[Message]):
         self.scanned, self.at_end, self.is_busy = 0, False, False
         self.gaps: dict[Problem, None] = {}
         self._copies: dict[str, tuple[Message, ...]] = {}
-        self._found_by: tuple[tuple[RequestRow, ...], Callable[[Message], Searchable]] | None = None
+        self._finder_for_requests: tuple[tuple[RequestRow, ...], Callable[[Message], Searchable]] | None = None
 
     def draw(self, row: Message, drawing: Drawing) -> tuple[Line, ...]:
         """Return a message in one line or two."""
@@ -100,15 +102,15 @@ class HistoryListing(Listing[Message]):
         """Return all that was read: the filter was asked while it was."""
         return self.all
 
-    def found_in(self, row: Message) -> Searchable:
+    def searchable_of(self, row: Message) -> Searchable:
         """Return the message."""
         return self.searchable_with_requests()(row)
 
     def searchable_with_requests(self) -> Callable[[Message], Searchable]:
         """Return what finds messages as their requests stand now."""
-        if self._found_by is None or self._found_by[0] is not self.requests:
-            self._found_by = self.requests, searchable_with_requests(self.requests, self.me)
-        return self._found_by[1]
+        if self._finder_for_requests is None or self._finder_for_requests[0] is not self.requests:
+            self._finder_for_requests = self.requests, searchable_with_requests(self.requests, self.me)
+        return self._finder_for_requests[1]
 
     def document_of(self, row: Message) -> Document:
         """Return the message, and of a broadcast how far each of its copies is."""
@@ -120,7 +122,7 @@ class HistoryListing(Listing[Message]):
             row, now=self.now, reader=self.me, content=self.sources.content_of(row), seal=seal, below=below
         )
 
-    def subject_of(self, row: Message, some: tuple[Message, ...]) -> Selection:
+    def selection_of(self, row: Message, chosen: tuple[Message, ...]) -> Selection:
         """Return the message and who wrote it."""
         return Selection(message=row, agents=(row.sender,), messages=self.copies_of(row))
 
@@ -158,9 +160,9 @@ class HistoryListing(Listing[Message]):
         last = self._copies.pop(self.all[-1].message_id, self.all[-1:]) if self.all else ()
         self.all = (*self.all[:-1], *self._as_rows((*last, *found)))
 
-    def fit_again(self) -> None:
+    def filter_again(self) -> None:
         """See `Listing`; only messages of the queue come in by it, without a new walk through the archives."""
-        self.all = tuple(row for row in self.all if self.query.fits(self.found_in(row)))
+        self.all = tuple(row for row in self.all if self.query.fits(self.searchable_of(row)))
         self.refresh(self.situation.snapshot.messages if self.situation.snapshot is not None else ())
 
     def refresh(self, live: Sequence[Message]) -> None:
@@ -169,7 +171,7 @@ class HistoryListing(Listing[Message]):
         known = {row.message_id for row in self.all}
         known.update(copy.message_id for copies in self._copies.values() for copy in copies)
         new = [message for message in live if message.message_id not in known]
-        new = [message for message in new if self.query.fits(self.found_in(message))]
+        new = [message for message in new if self.query.fits(self.searchable_of(message))]
         self.all = (
             *self._as_rows(newest_first(new, when_created)),
             *(self._with_new_states(row, states) for row in self.all),
@@ -227,7 +229,7 @@ class HistoryPane(Pane[Message]):
         if text == self.listing.query_text:
             return
         before, self.listing.query_text = self.listing.query, text
-        self.search.take(text)
+        self.search.take_words(text)
         if self.listing.query is before:  # not understood: the walk goes on
             return
         if self._typing is not None:
@@ -259,13 +261,13 @@ class HistoryPane(Pane[Message]):
         query, found = listing.query, listing.searchable_with_requests()
         live = snapshot.messages if snapshot is not None else ()
         self._steps = search(self.cache.team, live, lambda message: query.fits(found(message)))
-        self._go_on(first=True)
+        self._read_on(first=True)
 
-    def _go_on(self, *, first: bool = False) -> None:
+    def _read_on(self, *, first: bool = False) -> None:
         if self._steps is None or self.listing.is_busy or self.listing.at_end:
             return
         if self.listing.query_text:
-            most = 1_000_000
+            most = _ALL_PAGES
         elif first:
             most = 1
         else:
@@ -305,7 +307,7 @@ class HistoryPane(Pane[Message]):
     def _read_near_the_end(self) -> None:
         place, number = self.rows.position
         if not self.listing.query_text and number - place < _AHEAD:
-            self._go_on()
+            self._read_on()
 
 
 def history_lines(message: Message, drawing: Drawing, *, asked: str, is_mine: bool) -> tuple[Line, ...]:

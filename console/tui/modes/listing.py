@@ -82,7 +82,7 @@ class Listing(ABC, Generic[RowT]):
         """Return the lines of a row."""
 
     @abstractmethod
-    def found_in(self, row: RowT) -> Searchable:
+    def searchable_of(self, row: RowT) -> Searchable:
         """Return the fields that a filter searches."""
 
     @abstractmethod
@@ -90,8 +90,8 @@ class Listing(ABC, Generic[RowT]):
         """Return the document of a row."""
 
     @abstractmethod
-    def subject_of(self, row: RowT, some: tuple[RowT, ...]) -> Selection:
-        """Return the selection: the row under the cursor, and `some`: the marked rows if any, else that row."""
+    def selection_of(self, row: RowT, chosen: tuple[RowT, ...]) -> Selection:
+        """Return the selection: the row under the cursor, and `chosen`: the marked rows if any, else that row."""
 
     def key_of(self, row: RowT) -> str:
         """Return the key of a row."""
@@ -127,11 +127,11 @@ class Listing(ABC, Generic[RowT]):
 
     def subjects_of(self, row: RowT) -> tuple[str, ...]:
         """Return ids of the request and the message that a row is about."""
-        chosen, ids = self.subject_of(row, (row,)), []
-        if chosen.request is not None:
-            ids.append(chosen.request.request_id)
-        if chosen.message is not None:
-            ids.append(chosen.message.message_id)
+        selection, ids = self.selection_of(row, (row,)), []
+        if selection.request is not None:
+            ids.append(selection.request.request_id)
+        if selection.message is not None:
+            ids.append(selection.message.message_id)
         return tuple(ids)
 
     def title_of(self, shown: int, total: int) -> str:
@@ -152,9 +152,9 @@ class Listing(ABC, Generic[RowT]):
         """Return the rows that fit the filter, in their order."""
         if not self.query.terms:
             return sorted_rows(self.all, self.sort)
-        return sorted_rows(tuple(row for row in self.all if self.query.fits(self.found_in(row))), self.sort)
+        return sorted_rows(tuple(row for row in self.all if self.query.fits(self.searchable_of(row))), self.sort)
 
-    def fit_again(self) -> None:
+    def filter_again(self) -> None:
         """Take in that the filter asks for other times; `shown` asks it each time."""
 
     def _sort_chosen(self) -> str:
@@ -262,29 +262,29 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 def sorted_rows(rows: tuple[RowT, ...], name: str) -> tuple[RowT, ...]:
     """Return the rows by `name`, oldest first; as they are for an empty name."""
-    key = _KEYS.get(name)
+    key = _SORT_KEYS.get(name)
     return tuple(sorted(rows, key=key)) if key is not None else rows
 
 
-def _message(row: Any) -> Message:
+def _message_of(row: Any) -> Message:
     if isinstance(row, RequestRow):
         return row.question
     return row.message if isinstance(row, DeliveryRow) else row
 
 
-def _agent(row: Any) -> str:
-    return row.recipient if isinstance(row, DeliveryRow) else _message(row).sender
+def _agent_of(row: Any) -> str:
+    return row.recipient if isinstance(row, DeliveryRow) else _message_of(row).sender
 
 
-def _state(row: Any) -> str:
-    return str(row.state) if isinstance(row, RequestRow | DeliveryRow) else _message(row).status
+def _state_of(row: Any) -> str:
+    return str(row.state) if isinstance(row, RequestRow | DeliveryRow) else _message_of(row).status
 
 
-_KEYS: Mapping[str, Callable[[Any], Any]] = {
-    "age": lambda row: _message(row).created_at or _NEVER,
-    "agent": lambda row: _agent(row).casefold(),
-    "kind": lambda row: str(row.kind) if isinstance(row, RequestRow) else _message(row).type,
-    "state": _state,
+_SORT_KEYS: Mapping[str, Callable[[Any], Any]] = {
+    "age": lambda row: _message_of(row).created_at or _NEVER,
+    "agent": lambda row: _agent_of(row).casefold(),
+    "kind": lambda row: str(row.kind) if isinstance(row, RequestRow) else _message_of(row).type,
+    "state": _state_of,
 }
 
 

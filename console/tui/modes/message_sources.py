@@ -25,9 +25,9 @@ from team_console.widgets.message_documents import message_document
 from team_console.widgets.request_documents import earlier_plans, request_document
 from textual.message import Message as TextualMessage
 
-KINDS = frozenset({RequestKind.PLAN, RequestKind.PERMISSION})
+KINDS_WITH_EVIDENCE = frozenset({RequestKind.PLAN, RequestKind.PERMISSION})
 """Kinds of request that evidence is gathered for."""
-FRESH = 2.0
+FRESH_SECONDS = 2.0
 """Seconds for which evidence that is on the screen is not looked for again."""
 NOT_YET = "evidence was still looked for"
 _LOOKING = (
@@ -137,19 +137,22 @@ class MessageSources:
         request = self.evidence_request(row)
         if request is None:
             return ShownEvidence(seen_of(row.question))
-        return self._known(request) or ShownEvidence(seen_of(row.question, evidence=(NOT_YET,)), below=_LOOKING)
+        looking = ShownEvidence(seen_of(row.question, evidence=(NOT_YET,)), below=_LOOKING)
+        return self._evidence_or_ask(request) or looking
 
     def is_ready(self, row: RequestRow) -> bool:
         """Return whether the evidence of a request is gathered, so that it need not be drawn twice."""
         request = self.evidence_request(row)
-        return self._found(request) is not None if request is not None else not self.is_incomplete(row.question)
+        if request is None:
+            return not self.is_incomplete(row.question)
+        return self._known_evidence(request) is not None
 
     def evidence_request(self, row: RequestRow) -> EvidenceRequest | None:
         """Return the request for a row's evidence; None where there is none to gather, or its text is still being
         read.
         """
         view = self._host.situation.view
-        if row.kind not in KINDS or not row.is_open or view is None:
+        if row.kind not in KINDS_WITH_EVIDENCE or not row.is_open or view is None:
             return None
         former = version_before(row, earlier_plans(row, self._host.requests), self._host.cache.looked_at)
         # Both are asked for at once: the second would otherwise be read only when the first was shown.
@@ -174,15 +177,15 @@ class MessageSources:
         is_report = message.sender != USER and parse_message(message).opens is None
         if not is_report or not text or not claimed_checks(text):
             return ()
-        known = self._known(EvidenceRequest(f"report:{message.message_id}", message, None, text))
+        known = self._evidence_or_ask(EvidenceRequest(f"report:{message.message_id}", message, None, text))
         return known.below if known is not None else _LOOKING
 
-    def _found(self, request: EvidenceRequest) -> ShownEvidence | None:
+    def _known_evidence(self, request: EvidenceRequest) -> ShownEvidence | None:
         known = self._host.cache.evidence.get(request.key)
         return known if known is not None and known.is_for(request) else None
 
-    def _known(self, request: EvidenceRequest) -> ShownEvidence | None:
-        known = self._found(request)
-        if known is None or monotonic() - known.at > FRESH:
+    def _evidence_or_ask(self, request: EvidenceRequest) -> ShownEvidence | None:
+        known = self._known_evidence(request)
+        if known is None or monotonic() - known.at > FRESH_SECONDS:
             self._host.want(EvidenceWanted(request))
         return known

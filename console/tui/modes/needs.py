@@ -40,13 +40,15 @@ from textual import on
 from textual.message import Message as TextualMessage
 
 SNOOZE = timedelta(minutes=15)
-_ALIKE = 3
+_FOLDED_FROM = 3
 """News, ends that do not come and permissions of one cause, from which on they are one row."""
+_CAUSE = " alike "
+"""Stands in the key of a row between its group and what its permissions share."""
 _WORDS_NAMED = 4
 """Words that differ between alike rows that their row names."""
 
 
-def _is_over(until: datetime, now: datetime) -> bool:
+def _is_due(until: datetime, now: datetime) -> bool:
     """Return whether what was put aside until a moment is due; also where the clock was set back meanwhile."""
     return not timedelta() < until - now <= SNOOZE
 
@@ -56,7 +58,7 @@ class LinesWanted(TextualMessage):
     """The lines of a plan are not counted yet, as it is laid out in the reader now."""
 
     request: RequestRow
-    known_by: object
+    layout: object
 
 
 class NeedsListing(Listing[ActionItem]):
@@ -74,9 +76,9 @@ class NeedsListing(Listing[ActionItem]):
         super().__init__(cache)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
         self._alike: dict[str, tuple[ActionItem, ...]] = {}
-        self._opened_up: set[str] = set()
+        self._unfolded: set[str] = set()
         self.reader: Detail | None = None
-        self._counted: dict[object, int] = {}
+        self._line_counts: dict[object, int] = {}
 
     def draw(self, row: ActionItem, drawing: Drawing) -> tuple[Line, ...]:
         """Draw the item, its lateness and the facts to decide on; a pending decision says so until it is written."""
@@ -118,7 +120,7 @@ class NeedsListing(Listing[ActionItem]):
         if request is not None and request.supersedes and (earlier := earlier_plans(request, self.requests)):
             yield version_words(request, earlier)
         # What the first line and the name say, or all rows of its kind have: requests of a human are of high priority.
-        who = self._standing_for(row)[0].who
+        who = self._items_behind(row)[0].who
         told = {
             "overdue",
             f"blocks {who}",
@@ -134,21 +136,21 @@ class NeedsListing(Listing[ActionItem]):
         """Return the number of lines of a plan as the reader counts them; 0 while they are not counted."""
         if request is None or self.reader is None:
             return 0
-        known_by = _laid_out_as(request, self.reader)
-        if known_by not in self._counted:
-            self._counted[known_by] = 0
-            self.want(LinesWanted(request, known_by))
-        return self._counted[known_by]
+        layout = _layout_of(request, self.reader)
+        if layout not in self._line_counts:
+            self._line_counts[layout] = 0
+            self.want(LinesWanted(request, layout))
+        return self._line_counts[layout]
 
-    def count_lines(self, request: RequestRow, known_by: object) -> None:
+    def count_lines(self, request: RequestRow, layout: object) -> None:
         """Count the lines of a plan as the reader does, unless that lays texts out otherwise meanwhile."""
-        if self.reader is None or known_by != _laid_out_as(request, self.reader):
-            del self._counted[known_by]  # a window that is dragged has another width each moment
+        if self.reader is None or layout != _layout_of(request, self.reader):
+            del self._line_counts[layout]  # a window that is dragged has another width each moment
         else:
             document = request_document(request, now=self.now, requests=self.requests, me=self.me)
             laid = laid_out(document, max(1, room_of(self.reader).width), raw=self.reader.raw)
             number = sum(line.place is DocumentPart.TEXT for line in laid)
-            self._counted[known_by] = number
+            self._line_counts[layout] = number
 
     def _missing_for(self, request: RequestRow | None) -> int:
         """Return how many of the things that a plan names are missing, as far as they were looked for."""
@@ -177,7 +179,7 @@ class NeedsListing(Listing[ActionItem]):
 
     def group_words(self, below: tuple[ActionItem, ...]) -> str:
         """Return a group and how many items are in it."""
-        number = sum(len(self._standing_for(row)) for row in below if not self.is_gone(row))
+        number = sum(len(self._items_behind(row)) for row in below if not self.is_gone(row))
         return f"{self.group_of(below[0])} {number:,}"
 
     def is_new(self, row: ActionItem) -> bool:
@@ -205,27 +207,27 @@ class NeedsListing(Listing[ActionItem]):
     def _folded(self, items: Iterable[ActionItem]) -> Iterator[ActionItem]:
         """Yield the items, those that are alike as one row that stands for all of them."""
         listed, alike = list(items), dict[str, list[ActionItem]]()
-        causes = self._causes_among(listed)
+        causes = self._keys_of_alike_permissions(listed)
         for item in listed:
-            alike.setdefault(causes.get(item.key) or _likeness(item), []).append(item)
+            alike.setdefault(causes.get(item.key) or _key_of_alike_news(item), []).append(item)
         self._alike = {}
         for key, same in alike.items():
-            if len(same) < _ALIKE or key in self._opened_up:
+            if len(same) < _FOLDED_FROM or key in self._unfolded:
                 yield from same
                 continue
             names = list(dict.fromkeys(item.who for item in same))
             title, who = same[0].title, f"{len(names):,} agents" if len(names) == len(same) else f"{len(same):,} times"
-            if self._asks(same[0]):
+            if self._is_open_permission(same[0]):
                 title = f"{len(same):,} alike: {key.partition(_CAUSE)[2].rpartition(' #')[0]}"
                 who = first_of(names, 1)
             self._alike[key] = tuple(same)
             yield replace(same[0], who=who, title=title, key=key)
 
-    def _causes_among(self, items: Iterable[ActionItem]) -> dict[str, str]:
+    def _keys_of_alike_permissions(self, items: Iterable[ActionItem]) -> dict[str, str]:
         """Return for the key of each permission that waits what it shares with those of its group that are alike."""
         groups: dict[str, dict[str, RequestRow]] = {}
         for item in items:
-            if item.request is not None and self._asks(item):
+            if item.request is not None and self._is_open_permission(item):
                 groups.setdefault(group_of(item), {})[item.key] = item.request
         found: dict[str, str] = {}
         for group, asked in groups.items():
@@ -234,14 +236,14 @@ class NeedsListing(Listing[ActionItem]):
         return found
 
     @staticmethod
-    def _asks(item: ActionItem) -> bool:
+    def _is_open_permission(item: ActionItem) -> bool:
         """Return whether it is a permission that waits: those that are alike can be decided together."""
         return item.need is Need.PERMIT and item.request is not None and item.request.is_open
 
     def _words_that_differ(self, row: ActionItem) -> list[str]:
         """Return of a row that stands for alike permissions the word of each that not all of them share."""
         questions = [item.message for item in self._alike.get(row.key, ()) if item.message is not None]
-        if not questions or not self._asks(row):
+        if not questions or not self._is_open_permission(row):
             return []
         spans = zip(questions, spans_that_differ(questions), strict=True)
         words = (permission_of(each.payload).input["command"][start:end] for each, (start, end) in spans if end)
@@ -249,9 +251,9 @@ class NeedsListing(Listing[ActionItem]):
 
     def items_of(self, rows: tuple[ActionItem, ...]) -> tuple[ActionItem, ...]:
         """Return the items that rows stand for."""
-        return tuple(item for row in rows for item in self._standing_for(row))
+        return tuple(item for row in rows for item in self._items_behind(row))
 
-    def _standing_for(self, row: ActionItem) -> tuple[ActionItem, ...]:
+    def _items_behind(self, row: ActionItem) -> tuple[ActionItem, ...]:
         return self._alike.get(row.key, (row,))
 
     def row_as_known(self, row: ActionItem) -> ActionItem:
@@ -259,14 +261,14 @@ class NeedsListing(Listing[ActionItem]):
         request = row_now(row.request, self.situation.view) if row.request is not None else None
         return row if request is None or request is row.request else replace(row, request=request)
 
-    def found_in(self, row: ActionItem) -> Searchable:
+    def searchable_of(self, row: ActionItem) -> Searchable:
         """Return the request or message, why it is here, and what it blocks."""
         found = searchable_texts(at=row.since)
         if row.request is not None:
             found = searchable_request(row.request, me=self.me)
         elif row.message is not None:
             found = searchable_message(row.message)
-        who = (item.who for item in self._standing_for(row))
+        who = (item.who for item in self._items_behind(row))
         said = (NEEDS[row.need].word, row.need, *who, row.title, row.why, *row.blocks)
         return replace(found, texts=(*found.texts, *said), sender=found.sender or row.who)
 
@@ -294,7 +296,7 @@ class NeedsListing(Listing[ActionItem]):
         same = self._alike[row.key]
         page = Document(key=row.key, title=f"{len(same):,} alike", headline=safe_line(row.title, 400))
         questions = [item.message for item in same if item.message is not None]
-        if not self._asks(row) or not questions:
+        if not self._is_open_permission(row) or not questions:
             writers: list[Line] = [((safe_line(item.who, 64), ""),) for item in same]
             return replace(page, blocks=(Lines(tuple(writers), indent=2),))
         hint = "a and r decide on all that were shown whole, each with a record of its own; enter lists them as rows"
@@ -309,19 +311,19 @@ class NeedsListing(Listing[ActionItem]):
 
     def alike_permissions(self, row: ActionItem) -> tuple[ActionItem, ...]:
         """Return the permissions of one cause that a row stands for; none where it stands for itself."""
-        return self._alike.get(row.key, ()) if self._asks(row) else ()
+        return self._alike.get(row.key, ()) if self._is_open_permission(row) else ()
 
     def unfold(self, row: ActionItem) -> None:
         """Make the items of a row that stands for several rows of their own."""
-        self._opened_up.add(row.key)
+        self._unfolded.add(row.key)
 
     def request_of(self, row: ActionItem) -> RequestRow | None:
         """Return the request that waits, if it is one."""
         return None if self.alike_permissions(row) else row.request
 
-    def subject_of(self, row: ActionItem, some: tuple[ActionItem, ...]) -> Selection:
+    def selection_of(self, row: ActionItem, chosen: tuple[ActionItem, ...]) -> Selection:
         """Return the item under the cursor; agents and messages of the marked ones when there are any."""
-        meant = self.items_of(some)
+        meant = self.items_of(chosen)
         request, mail = self.request_of(row), tuple(item.message for item in meant if item.message is not None)
         question = request.question if request is not None else None
         return Selection(
@@ -340,12 +342,12 @@ class NeedsListing(Listing[ActionItem]):
         messages = (item.message.message_id for item in same if item.message is not None)
         return (*super().subjects_of(row), *messages, *(item.request.request_id for item in same if item.request))
 
-    def snooze(self, some: tuple[ActionItem, ...]) -> float:
+    def snooze(self, chosen: tuple[ActionItem, ...]) -> float:
         """Put items aside for a while; returns after how many seconds the first is back.
 
         A request with an end is back in half of what is left: hidden past its end it would be lost unanswered.
         """
-        items = self.items_of(some)
+        items = self.items_of(chosen)
         ends = [item.request.expires_at for item in items if item.request and item.request.expires_at]
         pause = min((SNOOZE, *((end - self.now) / 2 for end in ends)))
         for item in items:
@@ -358,7 +360,7 @@ class NeedsListing(Listing[ActionItem]):
 
     def is_any_due(self, now: datetime) -> bool:
         """Return whether an item was put aside long enough."""
-        return any(_is_over(until, now) for until, _ in self._snoozed.values())
+        return any(_is_due(until, now) for until, _ in self._snoozed.values())
 
     def empty(self) -> tuple[Line, ...]:
         """See `Listing`; what was put aside is told."""
@@ -374,7 +376,7 @@ class NeedsListing(Listing[ActionItem]):
         present = {item.key: item for item in view.attention}
         for key, (until, basis) in list(self._snoozed.items()):
             item = present.get(key)
-            if item is None or _is_over(until, self.now) or self.basis_of(item) != basis:
+            if item is None or _is_due(until, self.now) or self.basis_of(item) != basis:
                 del self._snoozed[key]
 
 
@@ -392,7 +394,7 @@ class NeedsPane(Pane[ActionItem]):
     def _count_lines(self, event: LinesWanted) -> None:
         """Count behind the keys that came meanwhile: a long plan takes some milliseconds."""
         event.stop()
-        self.listing.count_lines(event.request, event.known_by)
+        self.listing.count_lines(event.request, event.layout)
         self.rows.refresh()
 
     def title_of(self, shown: int, total: int) -> str:
@@ -403,10 +405,10 @@ class NeedsPane(Pane[ActionItem]):
             return group
         return f"{shown:,} of {total:,} · {group.removesuffix(f' {shown:,}')}"
 
-    def quiet_words(self) -> Line:
+    def words_at_end(self) -> Line:
         """See `Pane`; of the news also the key that marks them as read."""
         top = self.rows.rows_at_top
-        key, words = self.listing.key_of_group(top) if top else (), super().quiet_words()
+        key, words = self.listing.key_of_group(top) if top else (), super().words_at_end()
         return (*key, ("  ", ""), *words) if key else words
 
     def tick(self, now: datetime) -> None:
@@ -422,7 +424,7 @@ class NeedsPane(Pane[ActionItem]):
         asked = self.listing.alike_permissions(row) if row is not None else ()
         if row is not None and asked:
             self.listing.unfold(row)
-            self._show_again()
+            self._show_now()
             self.rows.select(asked[0].key)
         else:
             super().open()
@@ -438,32 +440,28 @@ class NeedsPane(Pane[ActionItem]):
     def snooze(self) -> tuple[int, float]:
         """Put the chosen items aside for a while; returns how many, and after how many seconds the first is back."""
         row = self.rows.cursor_row
-        some = self.rows.marked_rows() or ((row,) if row is not None else ())
-        chosen = {row.key for row in some}
-        seconds = self.listing.snooze(some)
-        self.rows.step_on(lambda item: item.key in chosen)
-        self._show_again()
-        return len(some), seconds
+        chosen = self.rows.marked_rows() or ((row,) if row is not None else ())
+        keys = {row.key for row in chosen}
+        seconds = self.listing.snooze(chosen)
+        self.rows.step_on(lambda item: item.key in keys)
+        self._show_now()
+        return len(chosen), seconds
 
     def wake(self) -> None:
         """Show all snoozed items again."""
         self.listing.wake()
-        self._show_again()
+        self._show_now()
 
-    def _show_again(self) -> None:
+    def _show_now(self) -> None:
         self.show(self.listing.situation, self.listing.now)
 
 
-_CAUSE = " alike "
-"""Stands in the key of a row between its group and what its permissions share."""
-
-
-def _laid_out_as(request: RequestRow, reader: Detail) -> object:
+def _layout_of(request: RequestRow, reader: Detail) -> object:
     """Return what decides how many lines a request has in the reader."""
     return digest_of(request.question), len(request.talk), room_of(reader).width, reader.raw
 
 
-def _likeness(item: ActionItem) -> str:
+def _key_of_alike_news(item: ActionItem) -> str:
     """Return the key that news, and ends that do not come, share in one row; an item's own key where it is neither."""
     is_news = part_of(item) is ItemPart.INFORMATION and not item.key.startswith("drop:")
     if is_news or item.need is Need.OVERDUE:
@@ -504,7 +502,7 @@ class RequestListing(Listing[RequestRow]):
         """See `Listing.row_as_known`."""
         return row_now(row, self.situation.view) or row
 
-    def found_in(self, row: RequestRow) -> Searchable:
+    def searchable_of(self, row: RequestRow) -> Searchable:
         """Return the request, its kind in plain words, and what is odd about it."""
         found = searchable_request(row, me=self.me)
         return replace(found, texts=(*found.texts, kind_word(row.kind), *row.flags))
@@ -517,15 +515,15 @@ class RequestListing(Listing[RequestRow]):
         """Return the row itself."""
         return row
 
-    def subject_of(self, row: RequestRow, some: tuple[RequestRow, ...]) -> Selection:
+    def selection_of(self, row: RequestRow, chosen: tuple[RequestRow, ...]) -> Selection:
         """Return the request under the cursor and who asked it; of several, all of them."""
         return Selection(
             request=row,
             message=row.question,
-            agents=tuple(dict.fromkeys(request.asker for request in some)),
-            messages=tuple(request.question for request in some),
+            agents=tuple(dict.fromkeys(request.asker for request in chosen)),
+            messages=tuple(request.question for request in chosen),
             incomplete=self.sources.is_incomplete(row.question),
-            requests=some,
+            requests=chosen,
         )
 
     def title_of(self, shown: int, total: int) -> str:

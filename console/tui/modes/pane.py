@@ -75,7 +75,7 @@ class Pane(Container, Generic[RowT]):
         self.presenter = DetailPresenter(self)
         self.search = Search(self)
         self.divider = Divider(self, cache)
-        self._sought = ""
+        self._sought_key = ""
 
     @cached_property
     def rows(self) -> RowList[RowT]:
@@ -157,7 +157,7 @@ class Pane(Container, Generic[RowT]):
     def tick(self, now: datetime) -> None:
         """Let ages go on."""
         self.listing.now = now
-        if self.search.renew():
+        if self.search.renew_times():
             self.fill()
         self.rows.tick(now)
         self.presenter.show()
@@ -168,8 +168,8 @@ class Pane(Container, Generic[RowT]):
         shown = listing.shown()
         self.set_class(listing.situation.is_read and not listing.all, "-empty")
         self.rows.set_rows(shown, now=listing.now, empty=() if shown else listing.empty())
-        if self._sought and self.rows.select(self._sought):
-            self._sought = ""
+        if self._sought_key and self.rows.select(self._sought_key):
+            self._sought_key = ""
         self.show_titles()
         self.presenter.show_changed()
 
@@ -193,13 +193,13 @@ class Pane(Container, Generic[RowT]):
             notes.append(f"/ {listing.query_text}  esc ✕")
         title = self.title_of(shown, total) if listing.situation.view is not None else listing.MODE.label
         words: Line = (("   " + "  ".join(notes), "warn"),) if notes else ()
-        self.rows.set_title(((title, ""), *words), self.quiet_words())
+        self.rows.set_title(((title, ""), *words), self.words_at_end())
 
     def title_of(self, shown: int, total: int) -> str:
         """Return the words on the border of the list."""
         return self.listing.title_of(shown, total)
 
-    def quiet_words(self) -> Line:
+    def words_at_end(self) -> Line:
         """Return what stands at the right end of the title: where the arrow keys lead."""
         mode = self.listing.MODE
         if mode.other is None:
@@ -236,10 +236,10 @@ class Pane(Container, Generic[RowT]):
 
     def action_go_on(self) -> None:
         """Go to the version that took the place of this one, else give it the whole screen."""
-        if newer := self.presenter.newer:
+        if newer := self.presenter.newer_version:
             self.seek_subject(newer)
         elif not self.is_reading:
-            self.read(True)
+            self.set_reading(True)
 
     # What keys act on.
 
@@ -248,7 +248,7 @@ class Pane(Container, Generic[RowT]):
         row, marked = self.rows.cursor_row, self.rows.marked_rows()
         self.cache.keep_painted(self.detail)
         return replace(
-            self.listing.subject_of(row, marked or (row,)) if row is not None else NOTHING,
+            self.listing.selection_of(row, marked or (row,)) if row is not None else NOTHING,
             key=self.rows.cursor_key,
             marked=len(marked),
             token=self.detail.drawn,
@@ -280,7 +280,7 @@ class Pane(Container, Generic[RowT]):
 
     def seek(self, key: str) -> None:
         """Put the cursor on the row `key`, now or once it is there; a filter would hide it."""
-        self._sought = key
+        self._sought_key = key
         if self.is_complete:
             self.search.close(keep=False)
             self.fill()
@@ -300,10 +300,10 @@ class Pane(Container, Generic[RowT]):
     def open(self) -> None:
         """Go into the thing under the cursor, or to the version that took its place."""
         self.presenter.show_now()
-        if self.presenter.newer:
+        if self.presenter.newer_version:
             self.action_go_on()
         elif self.rows.cursor_key is not None:
-            self.divider.go_inside(True)
+            self.divider.shrink_list(True)
             self.detail.focus()
 
     @property
@@ -311,17 +311,17 @@ class Pane(Container, Generic[RowT]):
         """Whether what is read has the whole screen."""
         return self.is_complete and self.detail.fills_screen
 
-    def read(self, reads: bool) -> None:
+    def set_reading(self, is_reading: bool) -> None:
         """Give what is under the cursor, if anything is, the whole screen, or the list its place again."""
-        if reads and self.chosen_from.cursor_key is None:
+        if is_reading and self.chosen_from.cursor_key is None:
             return
-        if not reads:
+        if not is_reading:
             self.detail.find("")
-            self.search.take(self.listing.query_text)
-        self.detail.fills_screen = reads
-        self.screen.set_class(reads, "-reading")
-        self.divider.go_inside(False)
-        (self.detail if reads else self.chosen_from).focus()
+            self.search.take_words(self.listing.query_text)
+        self.detail.fills_screen = is_reading
+        self.screen.set_class(is_reading, "-reading")
+        self.divider.shrink_list(False)
+        (self.detail if is_reading else self.chosen_from).focus()
         self.presenter.show()
         self.post_message(self.Looked())
 
@@ -336,7 +336,7 @@ class Pane(Container, Generic[RowT]):
         if self.is_reading and (self.search.is_open or self.detail.sought):
             self.search.close(keep=False)
         elif self.detail.has_focus or self.is_reading:
-            self.read(False)
+            self.set_reading(False)
         elif self.rows.marks:
             self.rows.clear_marks()
         elif self.listing.query_text or self.search.is_open:
@@ -348,14 +348,14 @@ class Pane(Container, Generic[RowT]):
     def filter(self) -> None:
         """Ask for words to filter by, or to look for in what is read."""
         if not self.is_reading:
-            self.divider.go_inside(False)  # a low terminal has no room for the line beside what is read
+            self.divider.shrink_list(False)  # a low terminal has no room for the line beside what is read
         self.search.open()
 
     def set_filter(self, text: str) -> None:
         """Show only rows that fit the query `text`; see `store.views.search` for its language."""
         if text != self.listing.query_text:
             self.listing.query_text = text
-            self.search.take(text)
+            self.search.take_words(text)
             self.fill()
 
     def on_resize(self) -> None:
@@ -373,7 +373,7 @@ class Pane(Container, Generic[RowT]):
         event.stop()
         gone = self.listing.gone
         if event.by_user:
-            self._sought = ""  # who goes elsewhere waits for it no more
+            self._sought_key = ""  # who goes elsewhere waits for it no more
             if gone is not None and self.rows.cursor_key != self.listing.key_of(gone):
                 self.leave_gone()
             self.presenter.show_once()

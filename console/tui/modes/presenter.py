@@ -20,7 +20,7 @@ from textual.timer import Timer
 
 _EVIDENCE_WAIT = 0.04
 """Seconds for which a thing waits for its evidence before it is drawn without."""
-_AROUND_WAIT = 0.15
+_NEIGHBOURS_WAIT = 0.15
 """Seconds after which the evidence of the rows around the cursor is looked for, since one of them is next."""
 
 
@@ -31,7 +31,7 @@ class PresentedList(ShownList, Protocol):
     def chosen_from(self) -> RowList[Any]:
         """The list under whose cursor the thing is that is shown."""
 
-    def read(self, reads: bool) -> None:
+    def set_reading(self, is_reading: bool) -> None:
         """Give the thing the whole screen, or the list its place again."""
 
     def shown_document(self) -> Document | None:
@@ -49,10 +49,10 @@ class DetailPresenter:
 
     def __init__(self, host: PresentedList) -> None:
         self._host = host
-        self._drawn: object = None
+        self._drawn_row: object = None
         self._request_read: RequestRow | None = None
         self._evidence_timer: Timer | None = None
-        self._around_timer: Timer | None = None
+        self._neighbours_timer: Timer | None = None
 
     def text_read(self) -> str:
         """Return the source of the text being read, made safe: an editor or pager may print it to the terminal."""
@@ -70,9 +70,9 @@ class DetailPresenter:
         """Give the detail the thing under the cursor as it is now."""
         host = self._host
         self._follow_request()
-        self._drawn = host.rows.cursor_row
+        self._drawn_row = host.rows.cursor_row
         if host.chosen_from.cursor_key is None and host.is_reading:
-            host.read(False)
+            host.set_reading(False)
         try:
             document = host.shown_document()
         except Exception as error:
@@ -82,12 +82,12 @@ class DetailPresenter:
         if document is not None and request is not None and document.token == digest_of(request.question):
             document = self._with_remarks(document, request)
         if document is not None and (outcome := self.outcome):
-            shows_newer = " · enter shows" if self.newer else ""
+            shows_newer = " · enter shows" if self.newer_version else ""
             document = with_banner(document, f"{outcome}{shows_newer} · n next")
         host.detail.show(document)
-        if self._around_timer is not None:
-            self._around_timer.stop()
-        self._around_timer = host.set_timer(_AROUND_WAIT, self._prepare_around)
+        if self._neighbours_timer is not None:
+            self._neighbours_timer.stop()
+        self._neighbours_timer = host.set_timer(_NEIGHBOURS_WAIT, self._look_for_evidence_of_neighbours)
 
     def _with_remarks(self, document: Document, request: RequestRow) -> Document:
         """Return the document with remarks below the lines they are on: of earlier versions, and what is typed."""
@@ -126,14 +126,14 @@ class DetailPresenter:
         """Whether the detail was given the row under the cursor as it is now, and painted a line of it since."""
         detail = self._host.detail
         is_painted = detail.document is None or detail.drawn == detail.document.token
-        return self._drawn is self._host.rows.cursor_row and is_painted
+        return self._drawn_row is self._host.rows.cursor_row and is_painted
 
     def _stop_waiting(self) -> None:
         if self._evidence_timer is not None:
             self._evidence_timer.stop()
             self._evidence_timer = None
 
-    def _prepare_around(self) -> None:
+    def _look_for_evidence_of_neighbours(self) -> None:
         listing, rows = self._host.listing, self._host.rows
         place, _ = rows.position
         for row in (*rows.rows[max(0, place - 2) : max(0, place - 1)], *rows.rows[place : place + 1]):
@@ -164,7 +164,7 @@ class DetailPresenter:
         return NO_LONGER if listing.gone is not None else ""
 
     @property
-    def newer(self) -> str:
+    def newer_version(self) -> str:
         """Id of the version that took the place of what is read while it was; empty when none did."""
         read, view = self._request_read, self._host.listing.situation.view
         now = row_now(read, view) if read is not None else None

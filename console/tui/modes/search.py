@@ -37,11 +37,6 @@ class SearchLine(Container):
     SearchLine.-trouble > #trouble { display: block; }
     """
 
-    def compose(self) -> ComposeResult:
-        """Yield the slash; the field is made when it is first asked for."""
-        yield Static("/", id="slash")
-        yield Static(id="trouble", markup=False)
-
     def __init__(
         self,
         values: Callable[[], Mapping[str, Iterable[str]]],
@@ -56,10 +51,15 @@ class SearchLine(Container):
             submitted: Takes the words when they are as they should be.
         """
         super().__init__()
-        self._values, self._take_typed, self._take_submitted = values, typed, submitted
+        self._values, self._when_typed, self._when_submitted = values, typed, submitted
         self._field: Field | None = None
         self._asked_from: Widget | None = None
         self.trouble = ""
+
+    def compose(self) -> ComposeResult:
+        """Yield the slash; the field is made when it is first asked for."""
+        yield Static("/", id="slash")
+        yield Static(id="trouble", markup=False)
 
     def say(self, trouble: str) -> None:
         """Say what of the words is not understood, safe text; empty where all is."""
@@ -101,12 +101,12 @@ class SearchLine(Container):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Words were typed."""
         event.stop()
-        self._take_typed(event.value)
+        self._when_typed(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The words are as they should be."""
         event.stop()
-        self._take_submitted(event.value)
+        self._when_submitted(event.value)
 
 
 class SearchedList(ShownList, Protocol):
@@ -128,8 +128,8 @@ class Search:
 
     def __init__(self, host: SearchedList) -> None:
         self._host = host
-        self.line = SearchLine(lambda: host.listing.query_values(), self._typed, self._submitted)
-        self._last = Query()
+        self.line = SearchLine(lambda: host.listing.query_values(), self._search, self._submit)
+        self._last_query = Query()
 
     @property
     def is_open(self) -> bool:
@@ -148,7 +148,7 @@ class Search:
     def close(self, *, keep: bool) -> None:
         """Ask for no more words; without `keep`, show all rows again."""
         words = self._words if keep else ""
-        self._typed(words)
+        self._search(words)
         host, before = self._host, self.line.close()
         if host.is_reading:
             host.detail.focus()
@@ -157,7 +157,7 @@ class Search:
         else:
             before.focus()
 
-    def _typed(self, text: str) -> None:
+    def _search(self, text: str) -> None:
         """Search in what is read, or filter the list; by no page that was pasted, which would take minutes."""
         # guard: no-page-is-searched-for
         if len(text) > LONGEST_WORDS:
@@ -169,45 +169,45 @@ class Search:
         else:
             self._host.set_filter(text)
 
-    def _submitted(self, text: str) -> None:
-        self._typed(text)
+    def _submit(self, text: str) -> None:
+        self._search(text)
         if not self.line.trouble:
             self.close(keep=True)
 
-    def take(self, text: str) -> None:
+    def take_words(self, text: str) -> None:
         """Understand the query, mark its words in rows and detail, and remember it for `next_hit`. What is not
         understood is said, and the rows are those of the words before the last one: they stay as they were before it.
         """
         try:
-            query = self._understood(text)
+            query = self._parse(text)
         except TeamError as error:
             self.line.say(f"{error.message}. {error.hint}")
             with suppress(TeamError):  # what is wrong stands further ahead: the rows stay as they are
-                self._hold(self._understood(text.rpartition(" ")[0]))
+                self._take_query(self._parse(text.rpartition(" ")[0]))
         else:
             self.line.say("")
-            self._hold(query)
+            self._take_query(query)
 
-    def renew(self) -> bool:
+    def renew_times(self) -> bool:
         """Understand the times of the query as of now; return whether they are others, as `today` is past midnight."""
         listing = self._host.listing
         before = listing.query
         if any(term.moment is not None for term in before.terms):
             with suppress(TeamError):  # not understood: the rows are those of the words before the last one
-                listing.query = self._understood(listing.query_text)
+                listing.query = self._parse(listing.query_text)
         if listing.query == before:
             return False
-        listing.fit_again()
+        listing.filter_again()
         return True
 
-    def _understood(self, text: str) -> Query:
+    def _parse(self, text: str) -> Query:
         listing = self._host.listing
         return parse_query(text, now=listing.now, saved=listing.cache.preferences.filters, me=listing.me)
 
-    def _hold(self, query: Query) -> None:
+    def _take_query(self, query: Query) -> None:
         """Let the rows and the detail be those of the query."""
         self._host.listing.query = query
-        self._last = query if query.terms else self._last
+        self._last_query = query if query.terms else self._last_query
         shown = tuple(word.casefold() for word in query.words)
         self._host.rows.set_hits(shown)
         self._host.detail.set_hits(shown)
@@ -219,12 +219,12 @@ class Search:
             return detail.next_hit((detail.sought,), direction)
         if host.is_reading:
             return host.step(direction)
-        if not self._last.terms:
+        if not self._last_query.terms:
             return False
         if detail.has_focus:
-            return detail.next_hit(tuple(word.casefold() for word in self._last.words), direction)
+            return detail.next_hit(tuple(word.casefold() for word in self._last_query.words), direction)
         all_rows, (place, number) = rows.rows, rows.position
         order = [(place - 1 + direction * step) % number for step in range(1, number + 1)] if number else []
-        fits = (index for index in order if self._last.fits(host.listing.found_in(all_rows[index])))
+        fits = (index for index in order if self._last_query.fits(host.listing.searchable_of(all_rows[index])))
         index = next(fits, None)
         return index is not None and rows.select(host.listing.key_of(all_rows[index]))

@@ -32,10 +32,11 @@ from team_console.widgets.text import (
     width_of,
 )
 
-_STEPS = 11
-_LEAST, _MOST = 8, 24
+_ALL_STEPS = 11
+"""Steps of the life of a temporary agent."""
+_NARROWEST_BAR, _WIDEST_BAR = 8, 24
 """Cells of a bar."""
-_WITH_BAR = 70
+_BAR_FROM = 70
 """Cells from which on the steps of an agent have a bar, too."""
 _STROKES = {StoryState.DONE: DONE, StoryState.FAILED: FAILED, StoryState.RUNNING: RUNNING, StoryState.OPEN: OPEN}
 
@@ -58,11 +59,11 @@ class SprintListing(Listing[SprintRow]):
         """Return a batch with its progress, or an agent with the step it is at, in one line or two."""
         # Names and bars are as wide in batches as in agents, so that bars stand below each other.
         name_width = max(10, min(26, drawing.width // 3 - 1))
-        bar_width = max(_LEAST, min(_MOST, drawing.width // 7))
+        bar_width = max(_NARROWEST_BAR, min(_WIDEST_BAR, drawing.width // 7))
         if isinstance(row, Batch):
-            lines = _batch(row, drawing, name_width, bar_width)
+            lines = _batch_lines(row, drawing, name_width, bar_width)
         else:
-            lines = _life(row, drawing, name_width, bar_width)
+            lines = _life_lines(row, drawing, name_width, bar_width)
         return lines[: drawing.lines]
 
     def group_of(self, row: SprintRow) -> str:
@@ -74,8 +75,8 @@ class SprintListing(Listing[SprintRow]):
         group, batches = self.group_of(below[0]), [row for row in below if isinstance(row, Batch)]
         if not batches:
             return ((f" {group}", "muted"),)
-        stories = f"  {_count(batches, StoryState.DONE)}/{sum(len(batch.stories) for batch in batches)}"
-        failed = _count(batches, StoryState.FAILED)
+        stories = f"  {_stories_in(batches, StoryState.DONE)}/{sum(len(batch.stories) for batch in batches)}"
+        failed = _stories_in(batches, StoryState.FAILED)
         end: Line = ((f"  {failed} failed ", "bad"),) if failed else ()
         head: Line = ((" session ", "muted"), (safe_line(group, 64), "strong"), (stories, ""))
         return spread(head, end, drawing.width)
@@ -107,7 +108,7 @@ class SprintListing(Listing[SprintRow]):
         self._groups = {self.key_of(row): group for group, rows in several for row in rows}
         return tuple(chain.from_iterable(found.values()))
 
-    def found_in(self, row: SprintRow) -> Searchable:
+    def searchable_of(self, row: SprintRow) -> Searchable:
         """Return names and story keys."""
         if isinstance(row, Batch):
             stories = [word for story in row.stories for word in (story.key, story.state, story.agent or "")]
@@ -118,7 +119,7 @@ class SprintListing(Listing[SprintRow]):
         """Stories or steps."""
         return _batch_document(row) if isinstance(row, Batch) else self._life_document(row)
 
-    def subject_of(self, row: SprintRow, some: tuple[SprintRow, ...]) -> Selection:
+    def selection_of(self, row: SprintRow, chosen: tuple[SprintRow, ...]) -> Selection:
         """Return the agent the row is about."""
         name = row.slave if isinstance(row, Batch) else row.agent
         return Selection(agents=(name,)) if name else NOTHING
@@ -132,7 +133,7 @@ class SprintListing(Listing[SprintRow]):
     def _life_document(self, life: Lifecycle) -> Document:
         """Return the eleven steps of a temporary agent's life."""
         step, trouble = _last_step(life), trouble_of(life)
-        at = f"step {step.number} of {_STEPS}: {safe_line(step.title, 60)}" if step else "no step seen yet"
+        at = f"step {step.number} of {_ALL_STEPS}: {safe_line(step.title, 60)}" if step else "no step seen yet"
         facts: list[Part] = [("■ ended", "muted") if life.ended else ("● at work", "good"), (at, "")]
         facts += [(f"‼ {trouble}", "warn")] if trouble else []
         return Document(
@@ -142,12 +143,12 @@ class SprintListing(Listing[SprintRow]):
             facts=(*facts, (f"for {safe_name(life.slave) or 'nobody known'}", "")),
             blocks=(
                 Heading("the eleven steps"),
-                Lines(tuple(self._step(item, life) for item in life.steps), indent=4),
+                Lines(tuple(self._step_line(item, life) for item in life.steps), indent=4),
             ),
             source=life.agent,
         )
 
-    def _step(self, step: Step, life: Lifecycle) -> Line:
+    def _step_line(self, step: Step, life: Lifecycle) -> Line:
         mark, tone, note = ("✓", "good", "") if step.at else ("·", "muted", "")
         for words, numbers in _troubles(life):
             if step.number in numbers:
@@ -209,12 +210,12 @@ def trouble_of(life: Lifecycle) -> str:
     return ", ".join(told)
 
 
-def _count(batches: Iterable[Batch], state: StoryState) -> int:
+def _stories_in(batches: Iterable[Batch], state: StoryState) -> int:
     """Return how many stories of these are in a state."""
     return sum(batch.count(state) for batch in batches)
 
 
-def _batch(batch: Batch, drawing: Drawing, name_width: int, bar_width: int) -> tuple[Line, Line]:
+def _batch_lines(batch: Batch, drawing: Drawing, name_width: int, bar_width: int) -> tuple[Line, Line]:
     done, total, failed = batch.count(StoryState.DONE), len(batch.stories), batch.count(StoryState.FAILED)
     label = f"{safe_line(batch.batch_id, 24)} · {safe_line(batch.slave, 64) or 'no agent yet'}"
     if failed:
@@ -223,7 +224,12 @@ def _batch(batch: Batch, drawing: Drawing, name_width: int, bar_width: int) -> t
         sign = ("✓ ", "good")
     else:
         sign = ("▣ ", "muted")
-    head: Line = (sign, (pad(label, name_width + 2) + "  ", ""), *_progress(batch, bar_width), (f" {done}/{total}", ""))
+    head: Line = (
+        sign,
+        (pad(label, name_width + 2) + "  ", ""),
+        *_progress_line(batch, bar_width),
+        (f" {done}/{total}", ""),
+    )
     if failed:
         words = f"{failed} failed "
     elif batch.complete:
@@ -232,21 +238,21 @@ def _batch(batch: Batch, drawing: Drawing, name_width: int, bar_width: int) -> t
         words = ""
     end: Line = ((f"  {words}", "bad" if failed else "good"),) if words else ()
     if drawing.lines == 1:  # else they have a line of their own
-        head = (*head, ("  ", ""), *_stories(batch, drawing.width - width_of((*head, *end)) - 2))
-    stories = _stories(batch, drawing.width)
+        head = (*head, ("  ", ""), *_stories_line(batch, drawing.width - width_of((*head, *end)) - 2))
+    stories = _stories_line(batch, drawing.width)
     if drawing.is_expanded and width_of((*head, ("  ", ""), *stories, *end)) <= drawing.width:
         numbers = [f"{batch.count(state)} {STORIES[state].word}" for state in StoryState if batch.count(state)]
         stories = ((" · ".join(numbers) or "no stories", "muted"),)
     return spread(head, end, drawing.width), (("  ", ""), *stories)
 
 
-def _progress(batch: Batch, width: int) -> Line:
+def _progress_line(batch: Batch, width: int) -> Line:
     """Return a bar of `width` cells: done, failed, running, open, each in its own stroke."""
     parts = [(stroke, batch.count(state)) for state, stroke in _STROKES.items()]
     return progress_bar(width, parts, len(batch.stories))
 
 
-def _stories(batch: Batch, room: int) -> Line:
+def _stories_line(batch: Batch, room: int) -> Line:
     """Return each story with its sign, those that failed first; closer to each other where there is little room."""
     rank = {StoryState.FAILED: 0, StoryState.RUNNING: 1}
     stories = sorted(batch.stories, key=lambda story: rank.get(story.state, 2))
@@ -257,7 +263,7 @@ def _stories(batch: Batch, room: int) -> Line:
     return tuple((f"{apart if order else ''}{text}", tone) for order, (text, tone) in enumerate(parts))
 
 
-def _life(life: Lifecycle, drawing: Drawing, name_width: int, bar_width: int) -> tuple[Line, Line]:
+def _life_lines(life: Lifecycle, drawing: Drawing, name_width: int, bar_width: int) -> tuple[Line, Line]:
     step, trouble = _last_step(life), trouble_of(life)
     number = step.number if step is not None else 0
     if trouble:
@@ -268,15 +274,15 @@ def _life(life: Lifecycle, drawing: Drawing, name_width: int, bar_width: int) ->
         sign = ("● ", "good")
     tone = "muted" if life.ended else ""
     head: Line = (("  ", ""), sign, (pad(safe_line(life.agent, 64), name_width) + "  ", tone))
-    if drawing.width >= _WITH_BAR:
+    if drawing.width >= _BAR_FROM:
         if life.missing:
             stroke = FAILED
         elif life.ended:
             stroke = DONE
         else:
             stroke = RUNNING
-        head = (*head, *progress_bar(bar_width, ((stroke, number),), _STEPS), (" ", ""))
-    words = f"step {number} of {_STEPS}" + (f": {safe_line(step.title, 60)}" if step is not None else "")
+        head = (*head, *progress_bar(bar_width, ((stroke, number),), _ALL_STEPS), (" ", ""))
+    words = f"step {number} of {_ALL_STEPS}" + (f": {safe_line(step.title, 60)}" if step is not None else "")
     end = age_column(step.at, drawing) if step is not None else ()
     told: Line = ((trouble, "warn"), (f" · {words}", "muted")) if trouble else ((words, tone or "muted"),)
     below = f"    for {safe_line(life.slave, 64) or 'nobody known'}"
@@ -287,9 +293,9 @@ def _batch_document(batch: Batch) -> Document:
     """Return the document of a batch: its stories and what they wait for."""
     done = f"  {batch.count(StoryState.DONE)} of {len(batch.stories)} stories done"
     blocks: list[Block] = [
-        Lines(((*_progress(batch, 24), (done, "")),)),
+        Lines(((*_progress_line(batch, 24), (done, "")),)),
         Heading("stories"),
-        Lines(tuple(map(_story, batch.stories)), indent=4),
+        Lines(tuple(map(_story_line, batch.stories)), indent=4),
     ]
     if batch.report:
         blocks += [Heading("report"), Text(safe_text(batch.report))]
@@ -305,7 +311,7 @@ def _batch_document(batch: Batch) -> Document:
     )
 
 
-def _story(story: Story) -> Line:
+def _story_line(story: Story) -> Line:
     sign, agent = STORIES[story.state], f"{safe_name(story.agent)}  " if story.agent else ""
     keys = ", ".join(safe_line(key, 24) for key in story.blocked_by or story.depends_on)
     if not keys:
