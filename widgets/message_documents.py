@@ -49,8 +49,7 @@ from team_console.store.protocol.verdicts import (
 from team_console.store.views.conversation import Delivery, Thread, Turn, turns_of
 from team_console.store.views.differences import counts_of, line_difference
 from team_console.store.views.proposals import Proposal, ProposalKind, input_text, proposal_of
-from team_console.store.views.roster import Stage, StopRow
-from team_console.store.views.rows import Flag, RequestRow
+from team_console.store.views.rows import Flag, RequestRow, StopRow, StopStage
 from team_console.widgets.document import (
     Block,
     Document,
@@ -578,23 +577,23 @@ def _delivery_parts(delivery: Delivery, width: int, now: datetime) -> Iterator[P
 
 # The shutdown of a team to watch: one line per agent with the moment of each step, and who is left.
 
-STAGES: Mapping[Stage, Sign] = {
-    Stage.NOT_ASKED: Sign("·", "not asked", "muted"),
-    Stage.WRITTEN: Sign("○", "written", "warn"),
-    Stage.DELIVERED: Sign("◑", "delivered", "warn"),
-    Stage.SEEN: Sign("◕", "seen", "warn"),
-    Stage.REFUSED: Sign("⊘", "refused", "bad"),
-    Stage.AGREED: Sign("✓", "agreed", "good"),
-    Stage.ENDED: Sign("■", "ended", "muted"),
-    Stage.WITHDRAWN: Sign("↶", "taken back", "muted"),
+STAGES: Mapping[StopStage, Sign] = {
+    StopStage.NOT_ASKED: Sign("·", "not asked", "muted"),
+    StopStage.WRITTEN: Sign("○", "written", "warn"),
+    StopStage.DELIVERED: Sign("◑", "delivered", "warn"),
+    StopStage.SEEN: Sign("◕", "seen", "warn"),
+    StopStage.REFUSED: Sign("⊘", "refused", "bad"),
+    StopStage.AGREED: Sign("✓", "agreed", "good"),
+    StopStage.ENDED: Sign("■", "ended", "muted"),
+    StopStage.WITHDRAWN: Sign("↶", "taken back", "muted"),
 }
-_WAITING = (Stage.WRITTEN, Stage.DELIVERED, Stage.SEEN)
+_WAITING = (StopStage.WRITTEN, StopStage.DELIVERED, StopStage.SEEN)
 _GROUPS = {
-    "refused": (Stage.REFUSED,),
+    "refused": (StopStage.REFUSED,),
     "asked, no answer yet": _WAITING,
-    "agreed, still there": (Stage.AGREED,),
-    "not asked": (Stage.NOT_ASKED, Stage.WITHDRAWN),
-    "ended": (Stage.ENDED,),
+    "agreed, still there": (StopStage.AGREED,),
+    "not asked": (StopStage.NOT_ASKED, StopStage.WITHDRAWN),
+    "ended": (StopStage.ENDED,),
 }
 _STAGE = 11
 _TO_THE_SECOND = 120.0
@@ -612,10 +611,10 @@ def stopping_document(rows: Sequence[StopRow], *, now: datetime, busy: str) -> D
         group = [row for row in rows if row.stage in stages]
         if group:
             blocks.append(Heading(f"{title} · {len(group)}"))
-        if told := [row for row in group if row.stage is not Stage.NOT_ASKED]:
+        if told := [row for row in group if row.stage is not StopStage.NOT_ASKED]:
             blocks.append(Lines(tuple(line for row in told for line in _stop_lines(row, now)), indent=_INDENT))
         # Those that were never asked have nothing to tell but their names.
-        if names := [safe_name(row.agent) for row in group if row.stage is Stage.NOT_ASKED]:
+        if names := [safe_name(row.agent) for row in group if row.stage is StopStage.NOT_ASKED]:
             blocks.append(one_line(" · ".join(names), "muted"))
     left = [safe_line(row.agent, 40) for row in rows if row.is_left]
     return Document(
@@ -631,11 +630,11 @@ def _stop_counts(rows: Sequence[StopRow]) -> Iterator[Part]:
     asked = [row.stage for row in rows if row.stage not in _GROUPS["not asked"] and row.request]
     yield f"{len(asked)} of {len(rows)} asked", ""
     for number, words, tone in (
-        (sum(stage in (Stage.AGREED, Stage.ENDED) for stage in asked), "agreed", "good"),
-        (asked.count(Stage.REFUSED), "refused", "bad"),
+        (sum(stage in (StopStage.AGREED, StopStage.ENDED) for stage in asked), "agreed", "good"),
+        (asked.count(StopStage.REFUSED), "refused", "bad"),
         (sum(stage in _WAITING for stage in asked), "not answered yet", "warn"),
         (sum(row.request is not None and Flag.OVERDUE in row.request.flags for row in rows), "overdue", "alert"),
-        (sum(row.stage is Stage.ENDED for row in rows), "ended", "muted"),
+        (sum(row.stage is StopStage.ENDED for row in rows), "ended", "muted"),
     ):
         if number:
             yield f"{number} {words}", tone
@@ -644,12 +643,12 @@ def _stop_counts(rows: Sequence[StopRow]) -> Iterator[Part]:
 def _stop_lines(row: StopRow, now: datetime) -> Iterator[Line]:
     """Yield the state, the time of each step, the wait and its end, and below it the reason of a refusal."""
     sign, parts, request = STAGES[row.stage], list[Part](), row.request
-    is_urgent = row.stage in (*_WAITING, Stage.REFUSED)
+    is_urgent = row.stage in (*_WAITING, StopStage.REFUSED)
     moments = request and (
         ("asked", request.asked_at),
         ("delivered", row.delivered_at),
         ("seen", request.seen_at),
-        ("refused" if row.stage is Stage.REFUSED else "agreed", request.answered_at),
+        ("refused" if row.stage is StopStage.REFUSED else "agreed", request.answered_at),
         ("last seen", row.ended_at),
     )
     known = [f"{word} {_moment(moment, row, now)}" for word, moment in moments or () if moment is not None]
@@ -663,7 +662,7 @@ def _stop_lines(row: StopRow, now: datetime) -> Iterator[Line]:
         parts.append((" · ‼ still writes", "alert"))
     name = (pad(safe_name(row.agent), _NAME) + " ", "strong" if is_urgent else "")
     yield sign.mark, name, (f"{sign.word:<{_STAGE}}", sign.tone), (" · ".join(known), "muted"), *parts
-    if row.stage is Stage.REFUSED and request is not None:
+    if row.stage is StopStage.REFUSED and request is not None:
         yield (
             (" " * _INDENT, ""),
             (f"“{safe_line(request.reason, 300)}”" if request.reason else "gave no reason", "bad"),

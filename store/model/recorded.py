@@ -136,16 +136,25 @@ class RecordedFacts:
         self.recalls: dict[str, int] = {}
         self.authors: set[str] = set()
         self.signing_asked_from: int | None = None
-        self._uses: dict[str, dict[int, str]] = {}
-        self._creations: dict[str, list[str]] = {}
-        self._latest_until: list[datetime | None] = []
-        self._places: dict[str, int] = {}
         self._order: list[RecordedFact] = []
+        """The facts in the order of the trail; the place of one is its index here."""
+        self._places: dict[str, int] = {}
+        """Message id -> place of its fact."""
         self._moments: list[datetime | None] = []
+        """By place, when it was recorded; never later than what follows it."""
+        self._latest_until: list[datetime | None] = []
+        """By place, the latest moment of any fact up to it."""
         self._answers: dict[str, list[str]] = {}
+        """Request id -> ids of its answers."""
         self._messages: dict[str, Message | None] = {}
+        """Id of an answer -> the answer as recorded, once somebody asked for it."""
+        self._uses: dict[str, dict[int, str]] = {}
+        """Grant id -> number of a use -> id of the answer that was it."""
+        self._creations: dict[str, list[str]] = {}
+        """Name of an agent -> ids of the messages that announced it."""
         self._signed: list[RecordedFact] = []
         self._first_signed: dict[str, Message] = {}
+        """Sender -> its first signed verdict, of the `_looked_at` first of `_signed`."""
         self._looked_at = 0
 
     def __len__(self) -> int:

@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from team_console.store.model.message import Message, per_message, without
@@ -172,4 +173,4 @@ def decided_before(row: RequestRow, rows: Iterable[RequestRow]) -> list[RequestR
         and (row.asked_at is None or other.answered_at is None or other.answered_at <= row.asked_at)
         and _what_is_asked(other.question) == thing
     )
-    return [other for _, other in zip(range(MOST_BEFORE), found, strict=False)]
+    return list(islice(found, MOST_BEFORE))

@@ -153,8 +153,8 @@ def gather_thread(
         return None
     # An answer that quotes nothing is found by who spoke to whom.
     everything = {other.message_id: other for other in (*known.messages, *snapshot.messages)}
-    halves = {half.message_id: half for half in unquoted_partners(message, everything.values())}
-    messages = {**halves, **messages, message.message_id: message}
+    partners = {partner.message_id: partner for partner in unquoted_partners(message, everything.values())}
+    messages = {**partners, **messages, message.message_id: message}
     copies = [copy for shared in broadcasts for copy in by_id.naming(shared) if copy.broadcast_id == shared]
     gathered = {other.message_id for other in (*messages.values(), *copies)}
     return Thread(

@@ -1,23 +1,19 @@
-"""The state of each agent with its reason, and how far the shutdown of each is."""
+"""Make the roster: the state of each agent, with its reason."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from enum import StrEnum
 
-from msgspec import Struct
-from team_console.store.model.clock import from_text
 from team_console.store.model.names import ALL, USER, look_alikes
 from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import AgentSession, Doing
-from team_console.store.protocol.parsing import EARLIEST, Order
+from team_console.store.protocol.parsing import Order
 from team_console.store.protocol.state_reports import report_of
-from team_console.store.views.conversation import deliveries_of
 from team_console.store.views.facts import AgentInbox, Facts
-from team_console.store.views.rows import AgentState, Flag, RequestRow, RequestState, RosterRow, View
+from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow
 
 ACTIVE_FOR = timedelta(minutes=5)
 """An agent that wrote or read this recently counts as active."""
@@ -178,98 +174,3 @@ def _waiting_state(
         return None
     rejected = last is RequestState.REJECTED
     return AgentState.PLANNING, "revises its rejected plan" if rejected else "has no approved plan yet"
-
-
-# The shutdown of a team: of each agent whether it was asked, got it, saw it, agreed or refused, and ended.
-
-
-class Stage(StrEnum):
-    """How far the stop of one agent is, as far as the store tells."""
-
-    NOT_ASKED = "not asked"
-    WRITTEN = "written"
-    DELIVERED = "delivered"
-    SEEN = "seen"
-    REFUSED = "refused"
-    AGREED = "agreed"
-    ENDED = "ended"
-    WITHDRAWN = "taken back"
-
-
-class StopRow(Struct, frozen=True):
-    """One agent of the shutdown; moments are None for what has not happened or left no time.
-
-    Attributes:
-        request: The latest request to stop; None where it was never asked.
-    """
-
-    agent: str
-    stage: Stage
-    request: RequestRow | None = None
-    delivered_at: datetime | None = None
-    ended_at: datetime | None = None
-
-    @property
-    def is_left(self) -> bool:
-        """Whether the agent is still there."""
-        return self.stage is not Stage.ENDED
-
-
-def stops_of(view: View) -> tuple[StopRow, ...]:
-    """Return every agent but the lead, those under way first, then those not asked, then those that ended."""
-    lead = view.snapshot.config.lead
-    asked = _latest_stop_requests(view)
-    agents = {row.name: row for row in view.roster if row.name not in (lead, USER)}
-    names = dict.fromkeys((*asked, *agents))
-    rows = [_stop_row(name, asked.get(name), agents.get(name)) for name in names if name not in (lead, USER)]
-    return tuple(sorted(rows, key=lambda row: (_STAGE_ORDER[row.stage], row.agent)))
-
-
-_STAGE_ORDER = {
-    Stage.REFUSED: 0,
-    Stage.WRITTEN: 1,
-    Stage.DELIVERED: 1,
-    Stage.SEEN: 1,
-    Stage.AGREED: 2,
-    Stage.NOT_ASKED: 3,
-    Stage.WITHDRAWN: 3,
-    Stage.ENDED: 4,
-}
-
-
-def _latest_stop_requests(view: View) -> dict[str, RequestRow]:
-    """Return the latest request to stop of each agent."""
-    latest: dict[str, RequestRow] = {}
-    for row in view.requests:
-        if row.kind is not RequestKind.SHUTDOWN:
-            continue
-        known = latest.get(row.addressee)
-        if known is None or (row.asked_at or EARLIEST) >= (known.asked_at or EARLIEST):
-            latest[row.addressee] = row
-    return latest
-
-
-def _stop_row(name: str, request: RequestRow | None, agent: RosterRow | None) -> StopRow:
-    if request is None:
-        is_gone = agent is not None and agent.state is AgentState.STOPPED
-        return StopRow(name, Stage.ENDED if is_gone else Stage.NOT_ASKED)
-    delivery = next((item for item in deliveries_of(request.question) if item.recipient == name), None)
-    delivered_at = from_text(delivery.at) if delivery is not None and delivery.at else None
-    stage = _stage(request, agent, is_delivered=delivered_at is not None)
-    last = agent.last_seen if agent is not None else None
-    ended_at = (last or request.answered_at) if stage is Stage.ENDED else None
-    return StopRow(name, stage, request, delivered_at, ended_at)
-
-
-def _stage(request: RequestRow, agent: RosterRow | None, *, is_delivered: bool) -> Stage:
-    is_gone = request.ended or agent is None or agent.state is AgentState.STOPPED
-    match request.state:
-        case RequestState.REJECTED:
-            return Stage.REFUSED
-        case RequestState.APPROVED | RequestState.ANSWERED:
-            return Stage.ENDED if is_gone and Flag.STILL_ALIVE not in request.flags else Stage.AGREED
-        case RequestState.WITHDRAWN | RequestState.SUPERSEDED:
-            return Stage.WITHDRAWN
-    if request.seen_at is not None:
-        return Stage.SEEN
-    return Stage.DELIVERED if is_delivered else Stage.WRITTEN

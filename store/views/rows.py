@@ -190,6 +190,38 @@ class DeliveryRow(Struct, frozen=True, gc=False):
     error: str = ""
 
 
+class StopStage(StrEnum):
+    """How far the stop of one agent is, as far as the store tells."""
+
+    NOT_ASKED = "not asked"
+    WRITTEN = "written"
+    DELIVERED = "delivered"
+    SEEN = "seen"
+    REFUSED = "refused"
+    AGREED = "agreed"
+    ENDED = "ended"
+    WITHDRAWN = "taken back"
+
+
+class StopRow(Struct, frozen=True):
+    """One agent of the shutdown; moments are None for what has not happened or left no time.
+
+    Attributes:
+        request: The latest request to stop; None where it was never asked.
+    """
+
+    agent: str
+    stage: StopStage
+    request: RequestRow | None = None
+    delivered_at: datetime | None = None
+    ended_at: datetime | None = None
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the agent is still there."""
+        return self.stage is not StopStage.ENDED
+
+
 class StoryState(StrEnum):
     """Where a story of a batch stands."""
 

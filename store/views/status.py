@@ -34,7 +34,6 @@ LONG_WRITE = 1.0
 """Seconds that no write of ours takes: a lock held longer than this is in the way, so it is a state of its own."""
 SILENT = 45.0
 """Seconds without a look at the store after which what is shown counts as stale."""
-_SETTINGS_CODES = frozenset({SETTINGS_UNREADABLE, SETTINGS_LOST})
 _LIVE = WatchHint(WatchState.LIVE)
 
 
@@ -177,20 +176,20 @@ def _reasons(snapshot: Snapshot | None, now: datetime, looks: Looks) -> Iterator
     yield from _doubt_reasons(snapshot)
     if snapshot.holder is not None and is_in_the_way(snapshot.holder, now):
         yield Reason(State.LOCKED, holder_words(snapshot.holder, snapshot.holder.since), "Reading goes on.")
-    for problem in snapshot.problems:
-        if problem.code == NO_LOCKS:
-            yield Reason(State.LOCKED, problem.message, problem.hint)
-    for problem in snapshot.problems:
-        if problem.code in _SETTINGS_CODES:
-            yield Reason(State.SETTINGS, problem.message, problem.hint)
+    yield from _told_by_problems(snapshot, State.LOCKED, NO_LOCKS)
+    yield from _told_by_problems(snapshot, State.SETTINGS, SETTINGS_UNREADABLE, SETTINGS_LOST)
     if snapshot.config.is_misplaced:
         hint = "team-console check says why; messages may wait in the other."
         yield Reason(State.SETTINGS, "the queue that the settings name is not the one that is used", hint)
     if looks.watch.state is WatchState.POLLING:
         yield Reason(State.POLLING, looks.watch.reason or "changes are looked for now and then")
-    for problem in snapshot.problems:
-        if problem.code == FOREIGN_TEAM:
-            yield Reason(State.FOREIGN, problem.message, problem.hint)
+    yield from _told_by_problems(snapshot, State.FOREIGN, FOREIGN_TEAM)
+
+
+def _told_by_problems(snapshot: Snapshot, state: State, *codes: str) -> Iterator[Reason]:
+    """Yield a reason for each problem of these codes."""
+    found = (problem for problem in snapshot.problems if problem.code in codes)
+    return (Reason(state, problem.message, problem.hint) for problem in found)
 
 
 def _unreadable_reason(snapshot: Snapshot) -> Reason:

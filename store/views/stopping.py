@@ -1,4 +1,4 @@
-"""Agents that are asked to stop one after the other: in which order, one at a time, and how many agreed by now."""
+"""Ask agents to stop one after the other, in their order, and tell how far the stop of each is."""
 
 from __future__ import annotations
 
@@ -7,16 +7,29 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import Team
+from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import ALL
+from team_console.store.model.names import ALL, USER
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import EARLIEST
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.requests import request_shutdown
 from team_console.store.service.sending import Preview, preview
 from team_console.store.service.writing import roles_now
-from team_console.store.views.rows import RequestRow, RequestState
+from team_console.store.views.conversation import deliveries_of
+from team_console.store.views.rows import (
+    AgentState,
+    Flag,
+    RequestRow,
+    RequestState,
+    RosterRow,
+    StopRow,
+    StopStage,
+    View,
+)
 
-_ORDER = {"temp": 0, "slave": 1, "resident": 3}
-_BETWEEN = 2
+_ROLE_ORDER = {"temp": 0, "slave": 1, "resident": 3}
+_OTHER_ROLES = 2
 
 
 class StopRequest(Struct, frozen=True):
@@ -46,7 +59,7 @@ def whom_to_stop(caller: Caller) -> Preview:
     names = [name for name in seen.recipients if name not in skip and roles.get(name) != "master"]
     if not names:
         raise TeamError(Code.MISSING_RECIPIENT, "nobody is left to ask", "team-console roster shows who is there.")
-    names.sort(key=lambda name: _ORDER.get(roles.get(name, ""), _BETWEEN))
+    names.sort(key=lambda name: _ROLE_ORDER.get(roles.get(name, ""), _OTHER_ROLES))
     return replace(seen, recipients=tuple(names))
 
 
@@ -96,3 +109,66 @@ def _has_agreed(team: Team, stop: StopRequest, me: str) -> bool:
 
         outcome = verdict_of(team, request_id, me=me)
     return outcome is not None and outcome.state is RequestState.APPROVED
+
+
+# How far the stop of each agent is: whether it was asked, got it, saw it, agreed or refused, and ended.
+
+
+def stops_of(view: View) -> tuple[StopRow, ...]:
+    """Return every agent but the lead, those under way first, then those not asked, then those that ended."""
+    lead = view.snapshot.config.lead
+    asked = _latest_stop_requests(view)
+    agents = {row.name: row for row in view.roster if row.name not in (lead, USER)}
+    names = dict.fromkeys((*asked, *agents))
+    rows = [_stop_row(name, asked.get(name), agents.get(name)) for name in names if name not in (lead, USER)]
+    return tuple(sorted(rows, key=lambda row: (_STAGE_ORDER[row.stage], row.agent)))
+
+
+_STAGE_ORDER = {
+    StopStage.REFUSED: 0,
+    StopStage.WRITTEN: 1,
+    StopStage.DELIVERED: 1,
+    StopStage.SEEN: 1,
+    StopStage.AGREED: 2,
+    StopStage.NOT_ASKED: 3,
+    StopStage.WITHDRAWN: 3,
+    StopStage.ENDED: 4,
+}
+
+
+def _latest_stop_requests(view: View) -> dict[str, RequestRow]:
+    """Return the latest request to stop of each agent."""
+    latest: dict[str, RequestRow] = {}
+    for row in view.requests:
+        if row.kind is not RequestKind.SHUTDOWN:
+            continue
+        known = latest.get(row.addressee)
+        if known is None or (row.asked_at or EARLIEST) >= (known.asked_at or EARLIEST):
+            latest[row.addressee] = row
+    return latest
+
+
+def _stop_row(name: str, request: RequestRow | None, agent: RosterRow | None) -> StopRow:
+    if request is None:
+        is_gone = agent is not None and agent.state is AgentState.STOPPED
+        return StopRow(name, StopStage.ENDED if is_gone else StopStage.NOT_ASKED)
+    delivery = next((item for item in deliveries_of(request.question) if item.recipient == name), None)
+    delivered_at = from_text(delivery.at) if delivery is not None and delivery.at else None
+    stage = _stage(request, agent, is_delivered=delivered_at is not None)
+    last = agent.last_seen if agent is not None else None
+    ended_at = (last or request.answered_at) if stage is StopStage.ENDED else None
+    return StopRow(name, stage, request, delivered_at, ended_at)
+
+
+def _stage(request: RequestRow, agent: RosterRow | None, *, is_delivered: bool) -> StopStage:
+    is_gone = request.ended or agent is None or agent.state is AgentState.STOPPED
+    match request.state:
+        case RequestState.REJECTED:
+            return StopStage.REFUSED
+        case RequestState.APPROVED | RequestState.ANSWERED:
+            return StopStage.ENDED if is_gone and Flag.STILL_ALIVE not in request.flags else StopStage.AGREED
+        case RequestState.WITHDRAWN | RequestState.SUPERSEDED:
+            return StopStage.WITHDRAWN
+    if request.seen_at is not None:
+        return StopStage.SEEN
+    return StopStage.DELIVERED if is_delivered else StopStage.WRITTEN

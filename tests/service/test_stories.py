@@ -54,7 +54,7 @@ from team_console.store.service.running_grants import in_force
 from team_console.store.settings.team_config import Agent
 from team_console.store.views.conversation import gather_thread, turns_of
 from team_console.store.views.history import HistoryPage
-from team_console.store.views.roster import stops_of
+from team_console.store.views.stopping import stops_of
 
 from tests.equipment.asking import COMMAND, DATABASE, lead, view
 from tests.equipment.places import is_seen, steps_of, stories_beside

@@ -22,9 +22,9 @@ from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.conversation import gather_thread
 from team_console.store.views.digest import DigestGroup, group_head, happening_line
 from team_console.store.views.history import newest_archived
-from team_console.store.views.roster import stops_of
 from team_console.store.views.rows import View
 from team_console.store.views.status import MOST_ARCHIVED
+from team_console.store.views.stopping import stops_of
 from team_console.widgets.bars import Card
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.fields import FieldKind, words_of_a_decision

@@ -123,12 +123,7 @@ class RowReader:
                 )
             self._remembered = dict(entries)
             gone = {key for key in before.keys() - entries.keys() if not key.startswith("\0")}
-            if gone:  # of a large table only a part is read, which moves on
-                stored = connection.rows_among(f"SELECT {shape.id} FROM {MESSAGES} WHERE {shape.id} IN", sorted(gone))
-                gone.difference_update(message_id for (message_id,) in stored)
-            if gone and shape.has_ours:
-                archived = connection.rows_among(f"SELECT message_id FROM {ARCHIVE} WHERE message_id IN", sorted(gone))
-                gone.difference_update(message_id for (message_id,) in archived)
+            _drop_found(connection, shape, gone)
             self.missing = (self.missing | gone) - entries.keys()
             return self._state
 
@@ -147,6 +142,16 @@ class RowReader:
         entry = read_row(Row(*columns), place=place)
         (self.reworded.add if entry.changed else self.reworded.discard)(key)
         return entry
+
+
+def _drop_found(connection: Connection, shape: Shape, gone: set[str]) -> None:
+    """Take from these ids those that are in the table, of which only a part may be read, and those in archives."""
+    if gone:
+        stored = connection.rows_among(f"SELECT {shape.id} FROM {MESSAGES} WHERE {shape.id} IN", sorted(gone))
+        gone.difference_update(message_id for (message_id,) in stored)
+    if gone and shape.has_ours:
+        archived = connection.rows_among(f"SELECT message_id FROM {ARCHIVE} WHERE message_id IN", sorted(gone))
+        gone.difference_update(message_id for (message_id,) in archived)
 
 
 def _fetch_rows(connection: Connection, shape: Shape, progress: Progress | None, *, whole: bool) -> Iterator[Any]:

@@ -455,23 +455,7 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
     columns = {
         name.lower() if not connection.is_strict and name.lower() in COLUMNS else name: found[name] for name in found
     }
-    missing = [name for name in _REQUIRED if name not in columns]
-    if missing:
-        spelled = next((name for name in columns if name.lower() == missing[0]), None)
-        hint = f"It is another table of that name, or a later form: the one that is read has {', '.join(_REQUIRED)}."
-        if spelled is not None:
-            hint = f"Run: ALTER TABLE {MESSAGES} RENAME COLUMN {sql_name(spelled)} TO {missing[0]};"
-        raise TeamError(
-            Code.STORE_UNREADABLE,
-            f"table {MESSAGES} has no column {missing[0]}; it has {', '.join(columns):.300}",
-            hint,
-        )
-    if not columns["message_id"].is_key:
-        raise TeamError(
-            Code.STORE_UNREADABLE,
-            f"table {MESSAGES} lets several rows have one message_id, so that none of them can be told from the others",
-            f"Give rows that share one ids of their own, then run: {_MAKE_UNIQUE[connection.is_strict]}",
-        )
+    _refuse_other_columns(columns, is_strict=connection.is_strict)
     is_complete = tables.keys() >= OUR_TABLES.keys()
     hidden = not all(may_be_read for name, may_be_read in tables.items() if name in OUR_TABLES)
     others = [column for name, column in columns.items() if name not in COLUMNS]
@@ -497,6 +481,26 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
         payload="" if payload is None else _searchable(_payload_text(payload), payload),
         place=relation.place,
     )
+
+
+def _refuse_other_columns(columns: Mapping[str, Column], *, is_strict: bool) -> None:
+    """Refuse a table without a column that every row needs, or whose ids are not unique.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` with the statement that mends it, where one does.
+    """
+    missing = next((name for name in _REQUIRED if name not in columns), None)
+    if missing is not None:
+        spelled = next((name for name in columns if name.lower() == missing), None)
+        hint = f"It is another table of that name, or a later form: the one that is read has {', '.join(_REQUIRED)}."
+        if spelled is not None:
+            hint = f"Run: ALTER TABLE {MESSAGES} RENAME COLUMN {sql_name(spelled)} TO {missing};"
+        text = f"table {MESSAGES} has no column {missing}; it has {', '.join(columns):.300}"
+        raise TeamError(Code.STORE_UNREADABLE, text, hint)
+    if not columns["message_id"].is_key:
+        text = f"table {MESSAGES} lets several rows have one message_id, so that none can be told from the others"
+        hint = f"Give rows that share one ids of their own, then run: {_MAKE_UNIQUE[is_strict]}"
+        raise TeamError(Code.STORE_UNREADABLE, text, hint)
 
 
 def _payload_text(column: Column) -> str:
