@@ -49,7 +49,7 @@ def write_note(folder: str, note: dict[str, str], *, like: str) -> bool:
         if has_ended:
             os.unlink(os.path.join(folder, own))
     except OSError:
-        return True
+        pass  # it was gone
     return True
 
 

@@ -105,22 +105,22 @@ class TrailReader:
         return found[:limit]
 
     def _record(self, line: TrailLine, *, is_trusted: bool) -> None:
+        """Take on record what a line says of requests and answers, and of settings and keys."""
         if self.facts.signing_asked_from is None and _asks_for_signatures(recorded_text(line.settings)):
             self.facts.signing_asked_from = line.seq  # nothing behind it is older
-        facts = line.facts if is_trusted else None
+        at = from_text(line.at)
         # guard: each-action-of-a-line-counts
         done = [(line.action, line.facts), *line.also]
         for action, about in done:
-            self.facts.take_on_record(line.seq, action, about if is_trusted else None, from_text(line.at))
-        vouched = ids_written_by_desk(line.action, facts)
+            self.facts.take_on_record(line.seq, action, about if is_trusted else None, at)
+        vouched = ids_written_by_desk(line.action, line.facts if is_trusted else None)
         by_desk = is_trusted and line.action not in NOT_BY_DESK
         if not (line.noted or line.writes or line.questions or vouched):
             return
         if by_desk:
             self.facts.authors.add(line.actor)
-        at = from_text(line.at)
         for raw, in_time in (*((raw, False) for raw in line.noted), *((raw, by_desk) for raw in line.writes)):
-            record = _decoded(bytes(raw))
+            record = _decode_json(bytes(raw))
             if isinstance(record, dict):
                 ours = in_time or record.get("message_id") in vouched
                 fact = fact_of(bytes(raw), record, line=line.seq, at=at, by_desk=ours, in_time=in_time)
@@ -144,8 +144,8 @@ def _asks_for_signatures(text: bytes | None) -> bool:
     return config.asks_for_signatures
 
 
-def _decoded(raw: bytes) -> Any:
-    """Read JSON; None for other bytes."""
+def _decode_json(raw: bytes) -> Any:
+    """Return the value of a text of JSON; None for other bytes."""
     try:
         return _JSON.decode(raw)
     except (msgspec.DecodeError, RecursionError):

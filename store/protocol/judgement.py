@@ -216,48 +216,49 @@ def _row(
     kind, message, order = question.read.opens, question.message, messages.when(question)
     assert kind is not None
     others = several - {digest_of(message)}
-    every = sorted((messages.claim(entry, message) for entry in claiming), key=lambda claim: claim.when)
-    every = [claim for claim in every if not others or given_on(claim.entry.message) not in others]
-    distinct: dict[str, Claim] = {}
-    for claim in every:
+    all_claims = sorted((messages.claim(entry, message) for entry in claiming), key=lambda claim: claim.when)
+    all_claims = [claim for claim in all_claims if not others or given_on(claim.entry.message) not in others]
+    by_id: dict[str, Claim] = {}
+    for claim in all_claims:
         # Copies of one answer are one answer, the oldest; what was edited into one is none.
         if not claim.altered or _belonged(claim.entry, kind, thread_of(message)):
-            distinct.setdefault(claim.message_id, claim)
-    claims = list(distinct.values())
+            by_id.setdefault(claim.message_id, claim)
+    claims = list(by_id.values())
     pending = [claim for claim in claims if claim.objection == NOT_ON_RECORD]
     forged = {claim.message_id: claim.objection for claim in claims if claim.objection and claim not in pending}
     if is_verdict(messages.config, message) and (why := messages.objection(message, message)):
         forged[message.message_id] = why
-    sound = [claim for claim in claims if not claim.objection]
-    valid = [claim for claim in sound if messages.may_answer(claim.entry.message, message)]
+    unobjected = [claim for claim in claims if not claim.objection]
+    valid = [claim for claim in unobjected if messages.may_answer(claim.entry.message, message)]
     if kind in IN_WORDS:
-        sound = [claim for claim in sound if claim in valid or claim.entry.read.approve is not None]
-        claims = [claim for claim in claims if claim in sound or claim.objection]
+        unobjected = [claim for claim in unobjected if claim in valid or claim.entry.read.approve is not None]
+        claims = [claim for claim in claims if claim in unobjected or claim.objection]
     end = expiry_of(kind, question.read.body)
     # guard: verdict-in-time
     in_time = valid if end is None else [claim for claim in valid if claim.when[0] < end]
     # The first decides: what is verified before what is not, whatever its date says.
     standing = min(in_time, key=lambda claim: (not claim.verified, claim.when), default=None)
-    gone = min(withdrawals, key=messages.when, default=None)
-    if gone is not None and standing is not None and messages.when(gone) < standing.when:
+    withdrawal = min(withdrawals, key=messages.when, default=None)
+    if withdrawal is not None and standing is not None and messages.when(withdrawal) < standing.when:
         standing = None
-    taken_back = gone if standing is None else None
+    taken_back = withdrawal if standing is None else None
     unverified = () if kind in RESULTS else tuple(claim.message_id for claim in valid if not claim.verified)
     unverified = (*unverified, *(claim.message_id for claim in pending))
     senders = {claim.message_id: claim.entry.message.sender for claim in valid}
     foreign = [item for item in unverified if item in senders and writes_elsewhere(senders[item], messages.recorded)]
-    altered = tuple(dict.fromkeys(claim.message_id for claim in every if claim.altered))
-    words = {claim.entry.read.approve for claim in valid} - {None}
-    odd = (
-        (Flag.UNAUTHORISED, len(valid) < len(sound)),
-        (Flag.CONTRADICTORY, len(words) > 1),
+    altered = tuple(dict.fromkeys(claim.message_id for claim in all_claims if claim.altered))
+    said = {claim.entry.read.approve for claim in valid} - {None}
+    flags = (
+        (Flag.UNAUTHORISED, len(valid) < len(unobjected)),
+        (Flag.CONTRADICTORY, len(said) > 1),
         (Flag.ANSWERED_TWICE, _is_answered_twice(valid) and kind not in IN_WORDS),
         (Flag.ALTERED, altered),
         (Flag.UNVERIFIED, len(foreign) < len(unverified)),
         (Flag.FOREIGN, foreign and len(foreign) == len(unverified)),
         (Flag.FORGED, forged),
     )
-    patience = messages.config.overdue_seconds.get(kind, messages.config.overdue_seconds.get("default", 900.0))
+    overdue = messages.config.overdue_seconds
+    patience = overdue.get(kind, overdue.get("default", 900.0))
     return RequestRow(
         key,
         kind,
@@ -273,7 +274,7 @@ def _row(
         verdict=standing.entry.message if standing is not None else None,
         taken_back=taken_back.message if taken_back is not None else None,
         withdrawn_at=None if standing is not None else _withdrawn_at(message, taken_back),
-        flags=tuple(flag for flag, holds in odd if holds),
+        flags=tuple(flag for flag, holds in flags if holds),
         altered=altered,
         unverified=unverified,
         forged=forged,

@@ -103,10 +103,11 @@ def _in_its_life(messages: RequestMessages, row: RequestRow) -> RequestRow:
 def _creations_of(messages: RequestMessages, agent: str) -> Iterator[PlacedMessage]:
     """Yield every creation of an agent of this name that counts, from the store and from the trail."""
     found = {entry.message.message_id: entry for entry in messages.creations.get(agent, ())}
-    for message_id in messages.recorded.creations_of(agent) if messages.recorded is not None else ():
-        message = messages.recorded.message(message_id) if messages.recorded is not None else None
-        if message is not None and message_id not in found:
-            found[message_id] = PlacedMessage.of(message, 0.0)
+    if messages.recorded is not None:
+        for message_id in messages.recorded.creations_of(agent):
+            message = messages.recorded.message(message_id)
+            if message is not None:
+                found.setdefault(message_id, PlacedMessage.of(message, 0.0))
     for entry in found.values():
         if is_master(messages.config, entry.message.sender) and not messages.objection(entry.message, None):
             yield entry
