@@ -601,7 +601,7 @@ class AgentClient:
         from team_console.store.views.status import view_of_team
 
         team = self._caller.team
-        return view_of_team(team, inbox.readable(team.snapshot()), me=self.name)
+        return view_of_team(team, inbox.require_known(team.snapshot()), me=self.name)
 
     def _request_made(self, receipt: Receipt) -> Request:
         return Request(self, receipt.request_id or receipt.messages[0].message_id, receipt)

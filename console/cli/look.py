@@ -286,7 +286,7 @@ def do_inbox(call: Call) -> None:
     agent = check_name(call.agent, field="NAME")
     view = view_now(call)
     # 3 ms, which no other look needs
-    from team_console.store.service.inbox import marked
+    from team_console.store.service.inbox import with_trust_marks
     from team_console.store.service.writing import check_known
 
     if agent not in view.inboxes:
@@ -297,7 +297,7 @@ def do_inbox(call: Call) -> None:
         nothing = f"{agent} has answered everything it has read"
     else:
         nothing = f"nothing unread for {agent}" if call.options.unread else f"no messages for {agent} in the queue"
-    records = [dict(message.record) for message in marked(call.team, messages)]
+    records = [dict(message.record) for message in with_trust_marks(call.team, messages)]
     more = view.unlisted.get(agent, 0) if not call.options.unanswered else 0
     listed = {"agent": agent, "messages": records, "count": len(records), **({"more": more} if more else {})}
     rows = [

@@ -31,7 +31,7 @@ from team_console.store.protocol.relations import REQUEST, is_answer
 from team_console.store.protocol.team_rules import check_permission, check_settings
 from team_console.store.protocol.verdicts import Seal, message_seal
 from team_console.store.service.caller import Caller, Receipt, receipt
-from team_console.store.service.inbox import Trust, leave_as_is, readable
+from team_console.store.service.inbox import Trust, leave_as_is, require_known
 from team_console.store.service.writing import check_known, expanded_recipients, roles_now, sealed
 from team_console.store.settings.team_config import TeamConfig
 
@@ -365,7 +365,7 @@ def remedy_forecast(caller: Caller, remedy: Remedy, ids: Sequence[str]) -> Remed
     Raises:
         TeamError: `STORE_UNREADABLE`.
     """
-    snapshot = readable(caller.team.snapshot())
+    snapshot = require_known(caller.team.snapshot())
     live = by_id(snapshot.messages)
     possible, refused = [], {}
     for message_id in dict.fromkeys(ids):

@@ -34,7 +34,7 @@ from team_console.store.service.compaction import tidy
 from team_console.store.service.decision import Decision, refuse_unbound
 from team_console.store.service.questions import close_question, find_question, requests_in
 from team_console.store.service.running_grants import all_grants, in_force, write_recall, write_to_self
-from team_console.store.service.signing import Made, put_signed, signed_record
+from team_console.store.service.signing import MadeVerdict, put_signed, signed_record
 from team_console.store.service.writing import Draft, write_drafts
 
 
@@ -174,11 +174,11 @@ def start_grant(
         "of": list(trial.of),
     }
 
-    def put(tx: Transaction) -> Made:
+    def put(tx: Transaction) -> MadeVerdict:
         cases = requests_in(tx, tx.everything()).values()
         refuse_contradiction(_try_on(_decided_by_hand(cases, caller.actor), trial))
         _refuse_ended(tx, end)
-        return Made(write_to_self(tx, GRANT, caller.actor, payload), trial.question)
+        return MadeVerdict(write_to_self(tx, GRANT, caller.actor, payload), trial.question)
 
     refuse_contradiction(trial_of(caller, trial.of))
     signed = signed_record(caller, put, action="grant")

@@ -147,7 +147,7 @@ def trust_in(team: Team, messages: Iterable[Message], config: TeamConfig | None 
     return Trust(config, snapshot.recorded, questions, answered, changed)
 
 
-def marked(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:
+def with_trust_marks(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return the messages as they are handed on: each with its mark where something is wrong with it.
 
     Raises:
@@ -156,7 +156,7 @@ def marked(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(map(trust_in(team, messages).marked, messages))
 
 
-def marked_as_taken(team: Team, messages: Sequence[Message], config: TeamConfig) -> list[Message]:
+def taken_with_trust_marks(team: Team, messages: Sequence[Message], config: TeamConfig) -> list[Message]:
     """Return the same for messages that count as read by now: they must reach their reader, even if the store is
     gone since.
 
@@ -174,7 +174,7 @@ def marked_as_taken(team: Team, messages: Sequence[Message], config: TeamConfig)
 # Who may receive, and what becomes of a message that was read; a slip of the keyboard takes nothing.
 
 
-def still(tx: Transaction, seen: Sequence[Message]) -> Iterator[Message]:
+def current_messages(tx: Transaction, seen: Sequence[Message]) -> Iterator[Message]:
     """Yield the messages as they are now; those that left meanwhile are left out."""
     tx.fetch(ids_of(seen))
     for message in seen:
@@ -245,12 +245,12 @@ def _is_put_off(message: Message, now: datetime) -> bool:
     return again is not None and again > now
 
 
-def _refusal(message: Message) -> Problem:
+def _refused_message_problem(message: Message) -> Problem:
     why = mapping_in(message.record, TABLE_REFUSES).get("why")
-    return _stays(message.message_id, str(why or "the table does not let its row change"))
+    return _refused_row_problem(message.message_id, str(why or "the table does not let its row change"))
 
 
-def _stays(message_id: str, why: str) -> Problem:
+def _refused_row_problem(message_id: str, why: str) -> Problem:
     return Problem("ROW_REFUSED", "warning", message_id, f"{message_id} stays: {why}")
 
 
@@ -298,7 +298,7 @@ class UnresolvedTakeError(TeamError):
         with caller.transaction("receive", agent) as tx:
             if not any(_is_on_record(tx, agent, message) for message in taken):
                 return None
-        return replace(self._received, messages=tuple(marked_as_taken(caller.team, taken, self._config)))
+        return replace(self._received, messages=tuple(taken_with_trust_marks(caller.team, taken, self._config)))
 
 
 def resolve_outcome(caller: Caller, unsure: UnresolvedTakeError) -> Received:
@@ -368,17 +368,17 @@ def receive(
     wanted, team = InboxQuery(agent, type, delivered), caller.team
     # What is for the agent, where that can be told without a lock.
     look = team.addressed(agent) if not (mark_read and team.read_only) else None
-    nothing = None if look is None else _nothing(team, wanted, look)
+    nothing = None if look is None else _empty_result(team, wanted, look)
     if nothing is not None:
         return nothing
     if mark_read:
-        return _receive(caller, wanted, lease, limit, look)
-    snapshot = readable(team.snapshot())
+        return _take_waiting(caller, wanted, lease, limit, look)
+    snapshot = require_known(team.snapshot())
     check_known(snapshot, [agent], has_written=True)
     waiting = wanted.among(snapshot.messages, snapshot.now, snapshot.config.ranks)[:limit]
-    return _received(
+    return _make_received(
         wanted,
-        marked(team, waiting) if waiting else (),
+        with_trust_marks(team, waiting) if waiting else (),
         snapshot.messages,
         snapshot.now,
         is_empty=not snapshot.messages,
@@ -387,7 +387,7 @@ def receive(
     )
 
 
-def _nothing(team: Team, wanted: InboxQuery, look: Addressed) -> Received | None:
+def _empty_result(team: Team, wanted: InboxQuery, look: Addressed) -> Received | None:
     """Return the result without a message, when the look proves that nothing waits; else None."""
     now = team.clock()
     if wanted.among(look.messages, now, {}):
@@ -397,15 +397,15 @@ def _nothing(team: Team, wanted: InboxQuery, look: Addressed) -> Received | None
     named = any(wanted.agent in message.recipients for message in look.messages)
     # guard: empty-look-reads-nothing
     if not named and not is_settled(team.config(), wanted.agent):
-        check_known(readable(team.snapshot()), [wanted.agent], has_written=True)
+        check_known(require_known(team.snapshot()), [wanted.agent], has_written=True)
     empty = look.is_empty
-    result = _received(wanted, (), look.messages, now, is_empty=empty, damaged=look.damaged, pushed=look.pushed)
+    result = _make_received(wanted, (), look.messages, now, is_empty=empty, damaged=look.damaged, pushed=look.pushed)
     is_put_off = bool(wanted.refused(look.messages, now))
     changing = is_put_off or any(message.status == Status.CLAIMED for message in look.messages)
     return replace(result, may_change_by_itself=changing, is_complete=look.is_complete)
 
 
-def _receive(
+def _take_waiting(
     caller: Caller,
     wanted: InboxQuery,
     lease: float | None,
@@ -437,17 +437,17 @@ def _receive(
     except RefusedRowsError as error:
         if not error.certain or not error.rows.keys() - refused.keys():
             raise
-        return _receive(caller, wanted, lease, limit, look, {**refused, **error.rows})
+        return _take_waiting(caller, wanted, lease, limit, look, {**refused, **error.rows})
     except TeamError as error:
         # guard: unknown-commit-resolved
         if not (taken and error.facts.get(OUTCOME_UNKNOWN)):
             raise
-        unsure = _received(wanted, taken, rest, tx.now, is_empty=False)
+        unsure = _make_received(wanted, taken, rest, tx.now, is_empty=False)
         return resolve_outcome(caller, UnresolvedTakeError(error, unsure, tx.config))
-    unchanged = [_stays(one, why) for one, why in refused.items()]
-    messages, notices = marked_as_taken(caller.team, taken, tx.config), (*tx.notices, *unchanged)
+    unchanged = [_refused_row_problem(one, why) for one, why in refused.items()]
+    messages, notices = taken_with_trust_marks(caller.team, taken, tx.config), (*tx.notices, *unchanged)
     pushed = look.pushed if look is not None else None
-    received = _received(
+    received = _make_received(
         wanted, messages, rest, tx.now, is_empty=not rest, notices=notices, damaged=tx.damaged, pushed=pushed
     )
     return replace(received, is_complete=look is not None and look.is_complete)
@@ -460,7 +460,7 @@ def read_message(caller: Caller, *, agent: str, message_id: str) -> Receipt:
         TeamError: `INVALID_FIELD` when there is no such message for this agent.
     """
     with caller.transaction("read", agent) as tx:
-        message = _addressed(tx, message_id, agent)
+        message = _message_for(tx, message_id, agent)
         if message.is_unread_by(agent):
             message = archive_as_read(tx, message, agent)
             tidy(tx, keep=[message_id])
@@ -478,7 +478,7 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
     changed: list[str] = []
     with caller.transaction("ack") as tx:
         for message_id in dict.fromkeys(ids):
-            message = _addressed(tx, message_id, caller.actor)
+            message = _message_for(tx, message_id, caller.actor)
             if _needs_acknowledgement(message, caller.actor, token):
                 message = archive_as_read(tx, message, caller.actor)
                 changed.append(message_id)
@@ -490,7 +490,7 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
     return receipt(tx, "ack", done, repeated=not changed)
 
 
-def readable(snapshot: Snapshot) -> Snapshot:
+def require_known(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot when its messages can be trusted to be all there are.
 
     Raises:
@@ -519,7 +519,7 @@ def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Messa
     return changed
 
 
-def _addressed(tx: Transaction, message_id: str, agent: str) -> Message:
+def _message_for(tx: Transaction, message_id: str, agent: str) -> Message:
     """Return the message of this id, which is for `agent`; the archived one only without a live.
 
     Raises:
@@ -559,7 +559,7 @@ def _needs_acknowledgement(message: Message, agent: str, token: str | None) -> b
     )
 
 
-def _received(
+def _make_received(
     wanted: InboxQuery,
     taken: Sequence[Message],
     live: Sequence[Message],
@@ -578,8 +578,9 @@ def _received(
         status = "No messages in queue" if is_empty else f"No pending messages for {agent}"
     ids = set(ids_of(taken))
     told = ids | {notice.place for notice in notices}
+    untold = (message for message in wanted.refused(live, now) if message.message_id not in told)
     # guard: put-off-message-told
-    notices += tuple(_refusal(message) for message in wanted.refused(live, now) if message.message_id not in told)
+    notices += tuple(map(_refused_message_problem, untold))
     left = tuple(message for message in wanted.pushed(live) if message.message_id not in ids)
     unacknowledged = len(left)
     if pushed is not None and not wanted.delivered:

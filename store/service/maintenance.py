@@ -17,7 +17,7 @@ from team_console.store.protocol.relations import is_answer
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import still_needed
 from team_console.store.service.deliveries import archive_and_remove
-from team_console.store.service.inbox import leave_as_is, readable, still
+from team_console.store.service.inbox import current_messages, leave_as_is, require_known
 from team_console.store.service.long_jobs import RefusedRows, write_in_pieces
 
 DEFAULT_DAYS = 7.0
@@ -81,14 +81,14 @@ def clear(
         TeamError: `INVALID_FIELD` for a negative age, `NOT_PERMITTED` when this team keeps its archives.
     """
     used = caller.team.used_bytes()
-    old = _ended_before(readable(caller.team.whole()), older_than_days, recipient)
+    old = _ended_before(require_known(caller.team.whole()), older_than_days, recipient)
     ids, refused = ids_of(old), RefusedRows()
     cleared: list[Message] = []
     kept = 0
 
     def write(tx: Transaction, piece: Sequence[Message]) -> tuple[list[Message], int]:
         """Return those that left, and how many of the others stay because something rests on them."""
-        live = [message for message in still(tx, piece) if message.message_id not in refused.rows]
+        live = [message for message in current_messages(tx, piece) if message.message_id not in refused.rows]
         gone, bound = _split_by_need(tx, live, leaving=ids)
         for message_id in refused.rows.keys() & {message.message_id for message in piece}:
             if (stays := tx.get(message_id)) is not None:
@@ -120,7 +120,7 @@ def clear(
 
 def clearing_forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
     """Return what `clear` would do now, without the lock."""
-    snapshot = readable(caller.team.whole())
+    snapshot = require_known(caller.team.whole())
     old = _ended_before(snapshot, older_than_days)
     gone, kept = _split_by_need(snapshot, old, leaving=ids_of(old))
     return Cleared(dict(Counter(message.status for message in gone)), kept)

@@ -24,7 +24,7 @@ from team_console.store.model.recorded import CARRIED, RecordedFacts
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.parsing import mappings_in
 from team_console.store.service.caller import Caller
-from team_console.store.service.inbox import readable
+from team_console.store.service.inbox import require_known
 from team_console.store.service.questions import requests_in
 from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
@@ -132,7 +132,7 @@ class _Migration:
         The queue comes first: an id that is only archived in the target could not be added any more.
         """
         began = _trail_end(self._source)
-        snapshot = readable(self._source.whole())
+        snapshot = require_known(self._source.whole())
         self._warn_of_what_is_left_out(snapshot)
         self._recorded = snapshot.recorded
         self._forged = self._forged_at_source(snapshot)
@@ -188,7 +188,7 @@ class _Migration:
 
     def carry_findings(self, found: Sequence[Problem]) -> None:
         """Put on the target's trail what the source's says for good; the copy of its lines does not say it."""
-        recorded = readable(self._target.snapshot()).recorded
+        recorded = require_known(self._target.snapshot()).recorded
         there = {(code, text) for _, code, text in recorded.carried} if recorded is not None else set()
         new = [pair for problem in found if (pair := (problem.code, problem.sentence)) not in there]
         if new:
@@ -296,7 +296,7 @@ class _Migration:
         return sorted(name for name in names if is_name(name) and name != ALL)
 
     def _check_complete(self, live: Sequence[Message], archives: Mapping[str, Sequence[Message]]) -> None:
-        target = {message.message_id for message in readable(self._target.whole()).messages}
+        target = {message.message_id for message in require_known(self._target.whole()).messages}
         archived = {record.message_id for record in _all_archived(self._target, None)}
         missing = [message.message_id for message in live if message.message_id not in target | archived]
         for name, messages in archives.items():

@@ -18,7 +18,7 @@ from team_console.store.model.safe import counted
 from team_console.store.model.schedule import ON_ITS_WAY, attempts_of, retries_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Delivered
-from team_console.store.service.inbox import readable
+from team_console.store.service.inbox import require_known
 from team_console.store.service.maintenance import DEFAULT_DAYS, clear
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
@@ -96,7 +96,7 @@ def route(caller: Caller, document: Any, *, check_sender: Callable[[str], None] 
     if asked.sender is not None:
         check_sender(asked.sender)
     if asked.recipient is not None and not is_settled(caller.team.config(), asked.recipient):
-        check_known(readable(caller.team.snapshot()), [asked.recipient])
+        check_known(require_known(caller.team.snapshot()), [asked.recipient])
     return _ACTIONS[asked.action](caller, asked)
 
 
@@ -189,7 +189,7 @@ def _waiting_messages(caller: Caller, recipient: str, asked: _RouteRequest) -> l
             if error.code not in (Code.READ_ONLY, Code.NOT_PERMITTED):
                 raise
     look = caller.team.addressed(recipient)
-    messages = look.messages if look is not None else readable(caller.team.snapshot()).messages
+    messages = look.messages if look is not None else require_known(caller.team.snapshot()).messages
     return _on_their_way(messages, recipient)
 
 

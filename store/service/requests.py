@@ -51,7 +51,7 @@ from team_console.store.service.questions import (
 )
 from team_console.store.service.sending import confirm_ends
 from team_console.store.service.sessions import refuse_orphaned
-from team_console.store.service.signing import Made, put_signed, signed_record
+from team_console.store.service.signing import MadeVerdict, put_signed, signed_record
 from team_console.store.service.writing import (
     Draft,
     advise,
@@ -86,9 +86,9 @@ def decide(caller: Caller, verdict: Decision) -> Receipt:
     refuse_orphaned(caller, snapshot, verdict.request_id)
     finish_due(caller, snapshot)
 
-    def make(tx: Transaction) -> Made:
+    def make(tx: Transaction) -> MadeVerdict:
         row = _request_to_answer(tx, caller, verdict)
-        return Made(_add_answer(tx, caller, row, verdict).messages[0], row.question)
+        return MadeVerdict(_add_answer(tx, caller, row, verdict).messages[0], row.question)
 
     signed = signed_record(caller, make, action=action, shown=verdict.shown)
     read = parse_message(signed) if signed is not None else None
@@ -180,7 +180,7 @@ def _write_answer(
         told = (*advise(tx, answered.messages), *not_reached(tx, names))
         answered = replace(answered, warnings=[*answered.warnings, *told])
     first, *others = answered.messages
-    answered = replace(answered, messages=[put_signed(tx, Made(first, question), signed), *others])
+    answered = replace(answered, messages=[put_signed(tx, MadeVerdict(first, question), signed), *others])
     tx.record(
         verdict.action,
         request_id=row.request_id,
@@ -339,13 +339,13 @@ def request_shutdown(
         (message,) = write_drafts(tx, Draft(REQUEST, actor, (agent,), body, message_id=message_id))
         return message, older
 
-    signed = signed_record(caller, lambda tx: Made(put(tx)[0]), action="shutdown")
+    signed = signed_record(caller, lambda tx: MadeVerdict(put(tx)[0]), action="shutdown")
     draft = Draft(REQUEST, actor, (agent,), {**said, "request_id": "new"}, message_id=message_id)
     warnings, notes = draft.check(caller.team.config()), list[str]()
     with caller.transaction("shutdown") as tx:
         quiet = not_listening(tx, [agent])
         made, older = put(tx)
-        message = put_signed(tx, Made(made), signed)
+        message = put_signed(tx, MadeVerdict(made), signed)
         warnings += advise(tx, [message])
         if older is None:
             warnings += quiet

@@ -36,7 +36,7 @@ from team_console.store.service.deliveries import (
     record_attempts,
     skipped_attempts,
 )
-from team_console.store.service.inbox import readable, still, trust_in
+from team_console.store.service.inbox import current_messages, require_known, trust_in
 from team_console.store.service.long_jobs import RefusedRows, write_in_pieces
 from team_console.store.service.maintenance import take_in_drops
 from team_console.store.service.waiting import may_pass, until
@@ -220,7 +220,7 @@ def deliver(
     if caller.team.read_only:
         raise opened_read_only(caller.team.location)
     scope = PassScope(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
-    snapshot = readable(take_in_drops(caller, readable(caller.team.snapshot())))
+    snapshot = require_known(take_in_drops(caller, require_known(caller.team.snapshot())))
     check_known(snapshot, only or ())
     done = Delivered()
     try:
@@ -266,7 +266,7 @@ def _expire(caller: Caller, snapshot: Snapshot, scope: PassScope, done: Delivere
         """Return those that expired, and those whose rows could not be changed."""
         expired: list[Message] = []
         left: list[Attempt] = []
-        for message in still(tx, piece):
+        for message in current_messages(tx, piece):
             if not _is_stale(tx.config, message, scope, tx.now):
                 continue
             if (why := refused.rows.get(message.message_id)) is not None:
@@ -300,7 +300,7 @@ def _push(caller: Caller, snapshot: Snapshot, scope: PassScope, due: Sequence[Me
     def write(tx: Transaction, piece: Sequence[Message]) -> list[Attempt]:
         """Return the tries."""
         attempts: list[Attempt] = []
-        for message in still(tx, piece):
+        for message in current_messages(tx, piece):
             job = job_of(tx.config, names, message, tx.now)
             if trust is None or job is None or not scope.takes(message, job.targets) or command_targets(tx.config, job):
                 continue

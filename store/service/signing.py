@@ -52,7 +52,7 @@ from team_console.store.settings.settings_file import settings_in
 from team_console.store.settings.team_config import Human, TeamConfig
 
 
-class Made(Struct, frozen=True):
+class MadeVerdict(Struct, frozen=True):
     """A verdict as a transaction would write it.
 
     Attributes:
@@ -64,19 +64,19 @@ class Made(Struct, frozen=True):
     question: Message | None = None
 
 
-Make = Callable[[Transaction], Made]
+MakeVerdict = Callable[[Transaction], MadeVerdict]
 
 
 class _NotWrittenError(Exception):
     """Ends the transaction in which a verdict was made only to be signed."""
 
-    def __init__(self, made: Made) -> None:
+    def __init__(self, made: MadeVerdict) -> None:
         super().__init__()
         self.made = made
 
 
 def signed_record(
-    caller: Caller, make: Make, *, action: str, shown: Mapping[str, Any] = MappingProxyType({})
+    caller: Caller, make: MakeVerdict, *, action: str, shown: Mapping[str, Any] = MappingProxyType({})
 ) -> Message | None:
     """Make a verdict without writing it and sign its record; None where the actor's word counts without a signature.
 
@@ -98,7 +98,7 @@ def signed_record(
         text = f"verdicts of this team are signed, and {caller.actor} has no key in its settings"
         hint = f"Add the line of a file such as ~/.ssh/id_ed25519.pub under humans.{caller.actor}.keys, or set"
         raise TeamError(Code.NOT_PERMITTED, text, f"{hint} verdicts: open.")
-    config = config if config.team_id else _with_identity(caller)
+    config = config if config.team_id else _with_team_id(caller)
     try:
         with caller.transaction(action) as tx:
             raise _NotWrittenError(make(tx))
@@ -108,12 +108,12 @@ def signed_record(
     unsigned = _with_payload(made.message, **shown, **digest)
     caller.tell(f"waiting for your key ({human.name})", ssh_keygen.stop_waiting_for_keys)
     text = statement(config.team_id, unsigned)
-    _, signature = _signed(text, human, NAMESPACE, on_terminal=caller.on_terminal)
-    remember(caller.team, config)
+    _, signature = _sign(text, human, NAMESPACE, on_terminal=caller.on_terminal)
+    remember_authority(caller.team, config)
     return _with_payload(unsigned, **{SIGNATURE: signature})
 
 
-def put_signed(tx: Transaction, made: Made, signed: Message | None) -> Message:
+def put_signed(tx: Transaction, made: MadeVerdict, signed: Message | None) -> Message:
     """Write the signed record in place of the one that was made again; returns what counts, the made one if none is.
 
     Raises:
@@ -123,7 +123,7 @@ def put_signed(tx: Transaction, made: Made, signed: Message | None) -> Message:
         return made.message
     digest = digest_of(made.question) if made.question is not None else None
     # guard: changed-while-signed
-    if signed.payload.get(REQUEST_DIGEST) != digest or _said(made.message) != _said(signed):
+    if signed.payload.get(REQUEST_DIGEST) != digest or _lasting_parts(made.message) != _lasting_parts(signed):
         text = "what you decided on changed while it was being signed; nothing was written"
         raise TeamError(Code.INVALID_REQUEST_ID, text, "Read it again before you answer.")
     whole = sealed(signed, tx.config.key)
@@ -152,7 +152,7 @@ def _with_payload(message: Message, **more: Any) -> Message:
     return from_record({**message.record, "payload": {**message.payload, **more}})
 
 
-def _said(message: Message) -> tuple[Any, ...]:
+def _lasting_parts(message: Message) -> tuple[Any, ...]:
     """Return the parts of a record that stay the same each time it is made, signed or not."""
     made_anew = {
         SIGNATURE,
@@ -166,7 +166,7 @@ def _said(message: Message) -> tuple[Any, ...]:
     return message.type, message.sender, message.recipients, message.priority, payload
 
 
-def _with_identity(caller: Caller) -> TeamConfig:
+def _with_team_id(caller: Caller) -> TeamConfig:
     """Return the settings with an identity for the team, made now where they have none.
 
     Raises:
@@ -207,7 +207,7 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
         text = f"{caller.actor} cannot confirm the settings of team {config.name}"
         raise TeamError(Code.NOT_PERMITTED, text, f"Ask {config.lead}, who leads it, to look at what they lost.")
     # guard: settings-confirmed-by-key
-    signed = _confirmed(caller, config) if config.lost and config.asks_for_signatures else {}
+    signed = _sign_confirmation(caller, config) if config.lost and config.asks_for_signatures else {}
     done = caller.team.accept_settings(actor=caller.actor, wait=caller.wait, signed=signed)
     known = known_authority(caller.team)
     if known is not None:
@@ -217,7 +217,7 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
             _confirm_authority(caller, known, config)
             text = f"the settings {what}, and count for you from now on"
             done = Problem("SETTINGS_ACCEPTED", "warning", "settings", text)
-        remember(caller.team, config)
+        remember_authority(caller.team, config)
     return (done,) if done is not None else ()
 
 
@@ -237,10 +237,10 @@ def _confirm_authority(caller: Caller, known: Authority, config: TeamConfig) -> 
         raise TeamError(Code.NOT_PERMITTED, text, hint)
     digest = hashlib.sha256(msgspec.json.encode(authority_of(config))).hexdigest()
     text = confirmation_text(known.team_id, human.name, digest)
-    _signed(text, replace(human, keys=keys), SETTINGS_NAMESPACE, on_terminal=caller.on_terminal)
+    _sign(text, replace(human, keys=keys), SETTINGS_NAMESPACE, on_terminal=caller.on_terminal)
 
 
-def _confirmed(caller: Caller, config: TeamConfig) -> FieldDict:
+def _sign_confirmation(caller: Caller, config: TeamConfig) -> FieldDict:
     """Return the audit trail's record of a human's signature of the present settings."""
     human = config.human(caller.actor)
     if not human.keys:
@@ -249,12 +249,12 @@ def _confirmed(caller: Caller, config: TeamConfig) -> FieldDict:
         raise TeamError(Code.NOT_PERMITTED, text, hint)
     human = _with_keys_on_record(caller, config, human)
     text = confirmation_text(config.team_id, human.name, config.unconfirmed)
-    by, signature = _signed(text, human, SETTINGS_NAMESPACE, on_terminal=caller.on_terminal)
+    by, signature = _sign(text, human, SETTINGS_NAMESPACE, on_terminal=caller.on_terminal)
     facts = {"human": human.name, "team_id": config.team_id, "sha256": config.unconfirmed}
     return {**facts, "by": by, "signature": signature}
 
 
-def _signed(text: str, human: Human, namespace: str, *, on_terminal: bool) -> tuple[str, str]:
+def _sign(text: str, human: Human, namespace: str, *, on_terminal: bool) -> tuple[str, str]:
     """Return the key of the human, a line, that signed the text, and the signature.
 
     Raises:
@@ -293,7 +293,7 @@ def accept_keys(caller: Caller) -> tuple[Problem, ...]:
         if caller.actor not in (keys.human.name, config.lead):
             text = f"{caller.actor} cannot take a key of {keys.human.name} on record"
             raise TeamError(Code.NOT_PERMITTED, text, f"Ask {keys.human.name} to do it with a key that is on record.")
-    taken = [_accepted(caller, config, keys) for keys in waiting]
+    taken = [_facts_of_acceptance(caller, config, keys) for keys in waiting]
     done: list[Problem] = []
     for facts in taken:
         with caller.transaction(ACCEPT_KEYS) as tx:
@@ -304,7 +304,7 @@ def accept_keys(caller: Caller) -> tuple[Problem, ...]:
     return tuple(done)
 
 
-def _accepted(caller: Caller, config: TeamConfig, keys: KeysOfHuman) -> FieldDict:
+def _facts_of_acceptance(caller: Caller, config: TeamConfig, keys: KeysOfHuman) -> FieldDict:
     """Return the facts of the line that takes them on record."""
     names = [fingerprint(key) for key in keys.unknown]
     facts: FieldDict = {"human": keys.human.name, "keys": names, "by": "", "signature": ""}
@@ -312,7 +312,7 @@ def _accepted(caller: Caller, config: TeamConfig, keys: KeysOfHuman) -> FieldDic
         return facts
     text = acceptance_text(config.team_id, keys.human.name, names)
     known = replace(keys.human, keys=keys.known)
-    by, signature = _signed(text, known, KEYS_NAMESPACE, on_terminal=caller.on_terminal)
+    by, signature = _sign(text, known, KEYS_NAMESPACE, on_terminal=caller.on_terminal)
     return {**facts, "by": by, "signature": signature}
 
 
@@ -357,7 +357,7 @@ def known_authority(team: Team) -> Authority | None:
         return None
 
 
-def remember(team: Team, config: TeamConfig) -> None:
+def remember_authority(team: Team, config: TeamConfig) -> None:
     """Keep what the settings say now, because a key that counts has just signed under them."""
     found, place = authority_of(config), authority_file(team)
     if found == known_authority(team):

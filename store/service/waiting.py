@@ -40,7 +40,7 @@ _LONGEST_UNKNOWN = 10.0
 """Seconds for which a store that can be read may lack what is waited for, as while git writes its files."""
 
 
-def untold(words: str) -> None:
+def tell_nobody(words: str) -> None:
     """Tell nobody."""
 
 
@@ -68,7 +68,7 @@ class UnavailableStore:
         error: What the last look ran into; None when it found the store in order.
     """
 
-    def __init__(self, tell: Tell = untold, *, known: bool = False) -> None:
+    def __init__(self, tell: Tell = tell_nobody, *, known: bool = False) -> None:
         self.error: TeamError | None = None
         self._tell, self._was_read = tell, known
         self._since = 0.0
@@ -123,7 +123,7 @@ TICK = 1.0
 """Seconds after which what may change by itself is looked at again, as a lease that ends."""
 LONGEST_WAIT = 31_536_000.0
 """Seconds of the longest wait for messages that can be asked for: a year."""
-_PATIENCE = 0.5
+_LOCK_WAIT = 0.5
 """Seconds for which one try of a wait waits for the lock."""
 _INTERRUPT = {signal.SIGINT}
 _HEARD_WITHIN = 0.2
@@ -176,7 +176,7 @@ def until(
                 left = min((item for item in (tick(), end and end - loop.time()) if item is not None), default=None)
                 if left is not None and left <= 0:
                     return None
-                await either(changed, left)
+                await wait_for_change(changed, left)
                 changed.clear()
             return found
         finally:
@@ -195,7 +195,7 @@ def until(
 
 
 def wait_for_messages(
-    caller: Caller, take: Callable[[Caller], Received], *, timeout: float | None, tell: Tell = untold
+    caller: Caller, take: Callable[[Caller], Received], *, timeout: float | None, tell: Tell = tell_nobody
 ) -> Received:
     """Take at once and after every change, until `take` hands out a message; the last empty result after `timeout`.
 
@@ -222,7 +222,7 @@ class Arrival:
         tell: As for `wait_for_messages`.
     """
 
-    def __init__(self, take: Callable[[Caller], Received], tell: Tell = untold) -> None:
+    def __init__(self, take: Callable[[Caller], Received], tell: Tell = tell_nobody) -> None:
         self._take = take
         self._last: Received | None = None
         self._outage = UnavailableStore(tell)
@@ -235,7 +235,7 @@ class Arrival:
             TeamError: What `take` raises.
         """
         try:
-            self._last = self._outage.look(lambda: self._taken(replace(caller, wait=_PATIENCE)))
+            self._last = self._outage.look(lambda: self._taken(replace(caller, wait=_LOCK_WAIT)))
         except UnresolvedTakeError as error:
             # guard: uncertain-take-kept
             self._unsure, self._last = error, None
@@ -258,7 +258,7 @@ class Arrival:
             raise self._unsure
         if self._outage.error is not None and self._outage.error.code is not Code.STORE_LOCKED:
             raise self._outage.error
-        return self._take(replace(caller, wait=_PATIENCE))
+        return self._take(replace(caller, wait=_LOCK_WAIT))
 
     def _taken(self, caller: Caller) -> Received:
         """Return what is handed out: first that of a look whose outcome was unknown."""
@@ -270,7 +270,7 @@ class Arrival:
         return self._take(caller)
 
 
-async def either(changed: asyncio.Event, seconds: float | None) -> None:
+async def wait_for_change(changed: asyncio.Event, seconds: float | None) -> None:
     """Wait for a change, but not longer; None: however long it takes.
 
     `asyncio.wait_for` of Python 3.11 loses a Ctrl-C that meets the change.

@@ -16,9 +16,9 @@ from team_console.store.protocol.parsing import parse_message, when_created
 from team_console.store.protocol.request_row import Flag
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, TrustMark, digest_of, trust_words
 from team_console.store.service.caller import Caller
-from team_console.store.service.inbox import read_message, readable
+from team_console.store.service.inbox import read_message, require_known
 from team_console.store.service.questions import no_request, refuse_damaged
-from team_console.store.service.waiting import TICK, Tell, UnavailableStore, until, untold
+from team_console.store.service.waiting import TICK, Tell, UnavailableStore, tell_nobody, until
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import RequestRow
 
@@ -50,7 +50,7 @@ def await_verdict(
     stop: Callable[[], bool] | None = None,
     me: str = "",
     asked: Message | None = None,
-    tell: Tell = untold,
+    tell: Tell = tell_nobody,
     heeds: bool = False,
 ) -> RequestRow:
     """Wait until the request is not open any more; how it stands when `timeout` seconds are over or `stop` says so.
@@ -97,7 +97,7 @@ class FollowedVerdict:
     """
 
     def __init__(
-        self, team: Team, request_id: str, *, me: str = "", asked: Message | None = None, tell: Tell = untold
+        self, team: Team, request_id: str, *, me: str = "", asked: Message | None = None, tell: Tell = tell_nobody
     ) -> None:
         self._team, self._request_id, self._me, self._asked = team, request_id, me, asked
         self._projection = Projection(me)
@@ -111,7 +111,7 @@ class FollowedVerdict:
             TeamError: `INVALID_REQUEST_ID` when the team knows no such request, also for what was rewritten since it
                 was asked; `STORE_UNREADABLE` when the queue or the record of the request cannot be read.
         """
-        snapshot = readable(self._team.snapshot())
+        snapshot = require_known(self._team.snapshot())
         row = self._row_in(snapshot, ())
         if row is None or (row.is_open and row.question not in snapshot.messages):
             # The answer may have gone to the archives between two looks; what they know comes newest first.

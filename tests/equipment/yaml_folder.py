@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.entry import emit
+from team_console.store.backends.yaml.entry import write_entry
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import ROLLED_BACK, Snapshot
 from team_console.store.contract.transaction import Transaction
@@ -40,7 +40,7 @@ def open_yaml(root: Path, *, read_only: bool = False, disk: Disk | None = None) 
 
 def queue_of(*messages: Message) -> bytes:
     """A queue file as another program would write it."""
-    return b"messages:\n" + b"".join(emit(message) for message in messages)
+    return b"messages:\n" + b"".join(write_entry(message) for message in messages)
 
 
 def receive(team: YamlTeam, agent: str = "task-manager", *, wait: float = 5) -> list[str]:

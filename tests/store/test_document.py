@@ -14,8 +14,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.entry import Entry, Style, emit, parse_record, patch, read_record
-from team_console.store.backends.yaml.own_form import TextError, same
+from team_console.store.backends.yaml.entry import Entry, Style, parse_record, patch_entry, read_record, write_entry
+from team_console.store.backends.yaml.own_form import TextError, is_same_value
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.message import Message, from_record, new_record
 
@@ -67,7 +67,7 @@ def queue(*entries: str) -> QueueText:
 
 
 def a_queue(count: int) -> QueueText:
-    return QueueText.parse(b"messages:\n" + b"".join(emit(make_message(number)) for number in range(count)))
+    return QueueText.parse(b"messages:\n" + b"".join(write_entry(make_message(number)) for number in range(count)))
 
 
 def only(lines: str, head: str = "- message_id: M\n" + REST) -> Message:
@@ -95,7 +95,7 @@ TYPED = [json.loads(line) for line in Path(__file__).with_name("scalars.jsonl").
 @pytest.mark.parametrize(("written", "value"), TYPED)
 def test_only_unmistakable_payload_scalars_are_typed(written: str, value: object) -> None:
     text = queue("- message_id: M\n" + REST + f"  status: pending\n  payload:\n    x: {written}\n")
-    assert same(text.messages()[0].payload["x"], value)
+    assert is_same_value(text.messages()[0].payload["x"], value)
     assert changed(text, 0, status="read").data() == text.data().replace(b"pending", b"read")
 
 
@@ -207,7 +207,7 @@ def test_a_reload_finds_what_a_first_reading_finds(seed: int) -> None:
         warm = QueueText.parse(data, previous)
         assert [entry.raw for entry in warm.entries] == [entry.raw for entry in cold.entries]
         assert (warm.head, warm.tail, warm.style) == (cold.head, cold.tail, cold.style)
-        assert same(outcomes(warm), outcomes(cold))
+        assert is_same_value(outcomes(warm), outcomes(cold))
         assert [(line, str(error)) for line, error in warm.damaged()] == [
             (line, str(error)) for line, error in cold.damaged()
         ]
@@ -248,7 +248,7 @@ def a_record(**payload: Any) -> dict[str, Any]:
 
 
 def written(record: dict[str, Any]) -> bytes:
-    return emit(from_record(record))
+    return write_entry(from_record(record))
 
 
 @pytest.mark.slow
@@ -260,7 +260,7 @@ def test_what_is_read_without_pyyaml_pyyaml_reads_the_same(seed: int) -> None:
     ours = own_form.read_item(raw)
     if ours is not None:
         theirs = read_record(raw)
-        assert same(ours, theirs)
+        assert is_same_value(ours, theirs)
         assert list(ours) == list(theirs)
 
 
@@ -274,7 +274,7 @@ def test_a_new_message_is_written_as_the_design_shows_it() -> None:
         priority="high",
         payload={"request_id": "plan_approval-1771929015123@task-manager@sprint-42", "content": "1. One\n\n2. Two\n"},
     )
-    assert emit(message).decode() == constant(__file__, "WRITTEN", str)
+    assert write_entry(message).decode() == constant(__file__, "WRITTEN", str)
 
 
 keys = st.one_of(st.sampled_from(TRICKY), st.text(max_size=12))
@@ -328,6 +328,6 @@ def test_an_entry_of_ours_is_changed_without_another_reader(monkeypatch: pytest.
     raw = written(record)
     changed = {**record, "status": "read", "read_at": "2026-11-28T11:12:38.670Z", "payload": {"content": "one\n"}}
     monkeypatch.setitem(sys.modules, "yaml", None)
-    now = patch(raw, record, changed, Style())
-    assert same(parse_record(now), changed)
+    now = patch_entry(raw, record, changed, Style())
+    assert is_same_value(parse_record(now), changed)
     assert b"  status: read\n  read_at: '2026-11-28T11:12:38.670Z'\n" in now

@@ -14,7 +14,7 @@ from team_console.store.backends.yaml.archives import (
     HEADER,
     Archives,
     damaged_records,
-    records,
+    read_records,
     usable_size,
 )
 from team_console.store.backends.yaml.disk import Disk, FileVersion
@@ -26,9 +26,9 @@ from team_console.store.protocol.parsing import when_created
 
 _STRETCH = 1 << 16
 _BLOCK = 1 << 20
-Found = tuple[list[tuple[int, Message]], list[Problem]]
+ReadStretch = tuple[list[tuple[int, Message]], list[Problem]]
 """What a stretch of an archive holds: (byte after the record, message) in stored order, and what cannot be read."""
-Whole = dict[Path, tuple[FileVersion, Found]]
+WholeArchive = dict[Path, tuple[FileVersion, ReadStretch]]
 """The archive that was read as a whole last: one in a form that has to be, however few of its records are wanted."""
 
 
@@ -51,7 +51,7 @@ class ArchivePages(Struct):
 
     disk: Disk
     archives: Archives
-    whole: Whole
+    whole: WholeArchive
     problems: list[Problem] = []
 
     def page(self, *, agent: str | None, cursor: str | None, limit: int) -> Page:
@@ -67,7 +67,7 @@ class ArchivePages(Struct):
         while len(found) < limit and (tail := self._newest(tails)) is not None:
             _, message = tail.ready.pop()
             if agent is not None or self._is_first_copy(tail.agent, message):
-                found.setdefault(_key(message, found), message)
+                found.setdefault(_unique_key(message, found), message)
         cursor = None
         if self._newest(tails) is not None:
             cursor = json.dumps({tail.agent: _place(tail) for tail in tails}, separators=(",", ":"))
@@ -93,7 +93,7 @@ class ArchivePages(Struct):
                 if tail.end is None:
                     tail.end = usable_size(self.disk, path)
                 if tail.end > 0:
-                    tail.ready, tail.end = self._stretch(path, tail.end)
+                    tail.ready, tail.end = self._read_stretch(path, tail.end)
                     continue
             except OSError as error:
                 if not isinstance(error, FileNotFoundError):
@@ -102,19 +102,19 @@ class ArchivePages(Struct):
             tail.end = None
         return bool(tail.ready)
 
-    def _stretch(self, path: Path, end: int) -> tuple[list[tuple[int, Message]], int]:
+    def _read_stretch(self, path: Path, end: int) -> tuple[list[tuple[int, Message]], int]:
         """Read the last records before byte `end`; gives their messages, and where they begin."""
         start = 0
         begin = begin_of_records(self.disk.read(path, 0, BEGINNING)[0])
         if begin is not None:
-            data, start = self._before(path, end, begin)
-            found, problems = self._understand(path, data, start)
+            data, start = self._from_record_before(path, end, begin)
+            found, problems = self._read_records(path, data, start)
         else:
             found, problems = self._read_whole(path)
         self.problems += problems
         return [(place, message) for place, message in found if place <= end], start
 
-    def _before(self, path: Path, end: int, begin: re.Pattern[bytes]) -> tuple[bytes, int]:
+    def _from_record_before(self, path: Path, end: int, begin: re.Pattern[bytes]) -> tuple[bytes, int]:
         """Return the bytes before `end` from the beginning of a record on, and where that is."""
         window = _STRETCH
         while True:
@@ -126,16 +126,16 @@ class ArchivePages(Struct):
                 return data[cut:], start + cut
             window *= 4
 
-    def _read_whole(self, path: Path) -> Found:
+    def _read_whole(self, path: Path) -> ReadStretch:
         known, now = self.whole.get(path), self.disk.stat(path)
         if known is None or now is None or now.mark != known[0]:
             data, read = self.disk.read(path)
-            known = read.mark, self._understand(path, data, 0)
+            known = read.mark, self._read_records(path, data, 0)
             self.whole.clear()
             self.whole[path] = known
         return known[1]
 
-    def _understand(self, path: Path, data: bytes, offset: int) -> Found:
+    def _read_records(self, path: Path, data: bytes, offset: int) -> ReadStretch:
         before = HEADER if offset else b""
         shift = offset - len(before)
         found: list[tuple[int, Message]] = []
@@ -143,7 +143,7 @@ class ArchivePages(Struct):
             _problem(f"{path.name}:{self._line(path, offset + at)}", f"the checksum of {message_id} does not hold")
             for at, message_id in damaged_records(data)
         ]
-        for record in records(before + data):
+        for record in read_records(before + data):
             if isinstance(record.outcome, TextError):
                 line = self._line(path, record.start + shift)
                 error = record.outcome.below(line - 1)
@@ -170,7 +170,7 @@ def _problem(place: str, what: str) -> Problem:
     return Problem("DAMAGED_ARCHIVE", "warning", place, what, hint)
 
 
-def _key(message: Message, found: Mapping[str, Message]) -> str:
+def _unique_key(message: Message, found: Mapping[str, Message]) -> str:
     """Return the id, or one made of the content for another message whose id a newer one has."""
     newer = found.get(message.message_id)
     is_other = newer is not None and not is_copy(newer, message)

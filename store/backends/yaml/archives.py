@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, rename_durably
-from team_console.store.backends.yaml.entry import Entry, emit
+from team_console.store.backends.yaml.entry import Entry, write_entry
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.lock import not_readable
 from team_console.store.backends.yaml.own_form import TextError
@@ -27,11 +27,11 @@ from team_console.store.protocol.parsing import carries
 HEADER = b"messages:\n"
 _END = re.compile(rb"^# end (?P<id>\S+) (?P<crc>\d+)$", re.MULTILINE)
 """The line that closes an entry: `# end MSG-20260224-7k2m9qxa 3632233996`."""
-_FRAME = re.compile(rb"(?:[ \t]*(?:#[^\n]*|---|[\"']?[\w.-]+[\"']?:(?:[ \t][^\n]*)?)?(?:\r?\n|\Z))*")
+_LINES_ABOVE_LIST = re.compile(rb"(?:[ \t]*(?:#[^\n]*|---|[\"']?[\w.-]+[\"']?:(?:[ \t][^\n]*)?)?(?:\r?\n|\Z))*")
 """Lines that may stand above a list: `version: 1`, `archived_messages:`."""
 
 
-def closed(message: Message, shown: bytes = b"") -> bytes:
+def closed_entry(message: Message, shown: bytes = b"") -> bytes:
     """Return an archive entry of `message` with its closing line; `shown` is its text in the queue, where it stands
     there.
 
@@ -41,11 +41,11 @@ def closed(message: Message, shown: bytes = b"") -> bytes:
         TextError: It cannot be written.
     """
     is_ours = b"\n#" not in shown and own_form.read_item(shown) is not None
-    entry = shown if is_ours else emit(message)
-    return entry + b"# end %s %d\n" % (_word(message.message_id).encode(), zlib.crc32(entry))
+    entry = shown if is_ours else write_entry(message)
+    return entry + b"# end %s %d\n" % (_id_word(message.message_id).encode(), zlib.crc32(entry))
 
 
-def _word(message_id: str) -> str:
+def _id_word(message_id: str) -> str:
     """Return the id as one word of ASCII, other characters percent-encoded."""
     if is_plain(message_id):
         return message_id
@@ -53,7 +53,7 @@ def _word(message_id: str) -> str:
     return quote(message_id, safe="@:", errors="backslashreplace")
 
 
-class Closing(Struct, frozen=True):
+class ClosingLine(Struct, frozen=True):
     """A line that closes an entry.
 
     Attributes:
@@ -75,26 +75,26 @@ class Closing(Struct, frozen=True):
         return data.startswith(b"- ", self.start) and zlib.crc32(data[self.start : self.end]) == self.crc
 
 
-def closings(data: bytes) -> Iterator[Closing]:
+def closing_lines(data: bytes) -> Iterator[ClosingLine]:
     """Yield all closing lines."""
     for found in _END.finditer(data):
         start = data.rfind(b"\n- ", 0, found.start()) + 1
-        yield Closing(found["id"], start, found.start(), min(found.end() + 1, len(data)), int(found["crc"]))
+        yield ClosingLine(found["id"], start, found.start(), min(found.end() + 1, len(data)), int(found["crc"]))
 
 
-def closed_entries(data: bytes) -> Iterator[Closing]:
+def closed_entries(data: bytes) -> Iterator[ClosingLine]:
     """Yield the entries that are closed with the right checksum."""
-    return (closing for closing in closings(data) if closing.holds(data))
+    return (closing for closing in closing_lines(data) if closing.holds(data))
 
 
-class Part(Struct, dict=True):
+class ArchivePart(Struct, dict=True):
     """One archive file as read."""
 
     data: bytes
 
     @cached_property
     def _records(self) -> list[Record]:
-        return records(self.data)
+        return read_records(self.data)
 
     @cached_property
     def _by_id(self) -> dict[str, list[Message]]:
@@ -105,9 +105,9 @@ class Part(Struct, dict=True):
         return found
 
     @cached_property
-    def _closings(self) -> dict[bytes, list[Closing]]:
-        found: dict[bytes, list[Closing]] = {}
-        for closing in closings(self.data):
+    def _closings(self) -> dict[bytes, list[ClosingLine]]:
+        found: dict[bytes, list[ClosingLine]] = {}
+        for closing in closing_lines(self.data):
             found.setdefault(closing.word, []).append(closing)
         return found
 
@@ -116,14 +116,14 @@ class Part(Struct, dict=True):
 
         Closed ones first: to find others reads the whole file, while everybody waits for the lock.
         """
-        for closing in self._closings.get(_word(message_id).encode(), ()):
+        for closing in self._closings.get(_id_word(message_id).encode(), ()):
             entry = Entry(self.data[closing.start : closing.end]) if closing.holds(self.data) else None
             if entry is not None and entry.message is not None:
                 yield entry.message
         if message_id.encode("utf-8", "replace") in self.data or not is_plain(message_id):
             yield from self._by_id.get(message_id, ())
 
-    def holding(self, word: str) -> list[Message]:
+    def messages_with(self, word: str) -> list[Message]:
         """Return the messages with `word` in their text, or all when it may be written in other ways."""
         needle = word.encode("utf-8", "replace")
         everything = not is_plain(word)
@@ -144,20 +144,20 @@ class Record(Struct, frozen=True):
     outcome: Message | TextError
 
 
-def records(data: bytes) -> list[Record]:
+def read_records(data: bytes) -> list[Record]:
     """Read all records of an archive, in stored order, whatever forms they stand in; a bad one harms no other."""
-    found = list(_records(data, 0, len(data)))
+    found = list(_records_between(data, 0, len(data)))
     if not any(isinstance(record.outcome, TextError) for record in found) or not _END.search(data):
         return found
-    return list(_apart(data))
+    return list(_closed_and_others(data))
 
 
-def _records(data: bytes, start: int, end: int) -> Iterator[Record]:
+def _records_between(data: bytes, start: int, end: int) -> Iterator[Record]:
     """Yield what stands in a stretch."""
     try:
         text = QueueText.parse(data[start:end] if end - start < len(data) else data, every_list=True)
     except TextError as error:
-        if not QueueText.is_blank(data[start:end]) and not _FRAME.fullmatch(data, start, end):
+        if not QueueText.is_blank(data[start:end]) and not _LINES_ABOVE_LIST.fullmatch(data, start, end):
             yield Record(start, end, error.below(0))
         return
     place = start + len(text.head)
@@ -168,28 +168,28 @@ def _records(data: bytes, start: int, end: int) -> Iterator[Record]:
         place = stop
 
 
-def _apart(data: bytes) -> Iterator[Record]:
+def _closed_and_others(data: bytes) -> Iterator[Record]:
     """Yield our closed entries, each by itself, and what stands between them."""
     place = 0
     for entry in closed_entries(data):
-        yield from _records(data, place, entry.start)
+        yield from _records_between(data, place, entry.start)
         place = entry.behind
         yield Record(entry.start, place, Entry(data[entry.start : entry.end]).outcome)
-    yield from _records(data, place, len(data))
+    yield from _records_between(data, place, len(data))
 
 
 def closed_ids(data: bytes) -> list[str]:
     """Return the ids of the entries in `data` that have their closing line."""
-    return [unquote(closing.word.decode("ascii", "replace")) for closing in closings(data)]
+    return [unquote(closing.word.decode("ascii", "replace")) for closing in closing_lines(data)]
 
 
 def damaged_records(data: bytes) -> list[tuple[int, str]]:
     """Offset and id of each closed entry whose checksum does not hold."""
-    wrong = [closing for closing in closings(data) if not closing.holds(data)]
+    wrong = [closing for closing in closing_lines(data) if not closing.holds(data)]
     return [(closing.end, closing.word.decode("ascii", "replace")) for closing in wrong]
 
 
-def unclosed(data: bytes) -> bytes:
+def outside_closed_entries(data: bytes) -> bytes:
     """Return the part of `data` that is in no closed entry."""
     place, left = 0, b""
     for entry in closed_entries(data):
@@ -218,7 +218,7 @@ ROTATE_BYTES = 10 * 1024 * 1024
 _TAIL = 1 << 16
 _WORDS = re.compile(rb"[A-Za-z0-9@._-][A-Za-z0-9@._:-]*")
 """Plain ids as they stand in YAML; a colon before one belongs to its key, as in `{"id":M-1}`."""
-_LONG = 1 << 24
+_LONG_ARCHIVE = 1 << 24
 """Bytes of an archive that is not kept as a whole; none of ours comes to that."""
 BEGINNING = 1 << 12
 """Bytes of an archive that tell in which form its records stand."""
@@ -235,7 +235,7 @@ class Archives:
     def __init__(self, disk: Disk, layout: Layout) -> None:
         self._disk = disk
         self._layout = layout
-        self._parts: dict[Path, Part] = {}
+        self._parts: dict[Path, ArchivePart] = {}
         self._names: list[tuple[str, Path]] | None = None
         self._expected: frozenset[bytes] = frozenset()
         self._occurring: dict[Path, set[bytes]] = {}
@@ -266,9 +266,9 @@ class Archives:
 
     def copies(self, message_id: str, agent: str | None = None) -> Iterator[Message]:
         """Yield the whole copies of this id in the archive of `agent`, or in any."""
-        return (message for part in self._near(message_id, agent) for message in part.copies(message_id))
+        return (message for part in self._parts_with(message_id, agent) for message in part.copies(message_id))
 
-    def keeps(self, message: Message, agent: str | None = None) -> bool:
+    def has_copy_of(self, message: Message, agent: str | None = None) -> bool:
         """Return whether the archive of `agent`, or any, proves a copy of this message, not merely one of its id."""
         return any(is_copy(other, message) for other in self.copies(message.message_id, agent))
 
@@ -278,14 +278,14 @@ class Archives:
 
     def thread(self, request_id: str) -> Iterator[Message]:
         """Archived messages that carry `request_id` in their payload or as their id."""
-        return (message for message in self.holding(request_id) if carries(message, request_id))
+        return (message for message in self.messages_with(request_id) if carries(message, request_id))
 
-    def holding(self, word: str) -> Iterator[Message]:
+    def messages_with(self, word: str) -> Iterator[Message]:
         """Archived messages that have `word` in their text; others may be among them."""
-        for part in self._near(word, None):
-            yield from part.holding(word)
+        for part in self._parts_with(word, None):
+            yield from part.messages_with(word)
 
-    def open_end(self, path: Path) -> tuple[bytes, list[Problem]]:
+    def prepare_end(self, path: Path) -> tuple[bytes, list[Problem]]:
         """Make an archive ready for appending.
 
         A file that cannot be appended to or is long enough becomes the next numbered part.
@@ -322,7 +322,7 @@ class Archives:
             self._names = [(agent, folder / name) for agent, _, name in parts]
         return self._names
 
-    def _near(self, text: str, agent: str | None) -> Iterator[Part]:
+    def _parts_with(self, text: str, agent: str | None) -> Iterator[ArchivePart]:
         """Yield parts that may hold `text`, found by a search over bytes.
 
         What cannot be read stops nobody: it counts as an archive without the text, and the history names it.
@@ -335,11 +335,11 @@ class Archives:
                 if self._may_hold(path, text):
                     yield from self._read(path, text)
 
-    def _read(self, path: Path, text: str) -> Iterator[Part]:
+    def _read(self, path: Path, text: str) -> Iterator[ArchivePart]:
         """Yield a file as a whole, a long one in stretches where it can be cut."""
         known, size = self._parts.get(path), usable_size(self._disk, path)
         # guard: long-archive-read-in-stretches
-        if size > _LONG:
+        if size > _LONG_ARCHIVE:
             from team_console.store.backends.entry_splitter import begin_of_records  # 5 ms, for the archives of others
 
             begin = begin_of_records(self._disk.read(path, 0, BEGINNING)[0])
@@ -347,10 +347,10 @@ class Archives:
                 yield from self._stretches(path, text, begin)
                 return
         if known is None or len(known.data) != size:
-            known = self._parts[path] = Part(self._disk.read(path)[0])
+            known = self._parts[path] = ArchivePart(self._disk.read(path)[0])
         yield known
 
-    def _stretches(self, path: Path, text: str, begin: re.Pattern[bytes]) -> Iterator[Part]:
+    def _stretches(self, path: Path, text: str, begin: re.Pattern[bytes]) -> Iterator[ArchivePart]:
         """Yield the stretches of a long archive that may hold `text`, of whole records; in constant memory."""
         needle = text.encode() if is_plain(text) else b""
         start, length = 0, _WINDOW
@@ -362,7 +362,7 @@ class Archives:
                 length *= 2
                 continue
             if needle in data[:last]:
-                yield Part((HEADER if start else b"") + data[:last])
+                yield ArchivePart((HEADER if start else b"") + data[:last])
             start, length = start + last, _WINDOW
 
     def _may_hold(self, path: Path, text: str) -> bool:

@@ -44,7 +44,7 @@ class RecordPatch(Struct, frozen=True, array_like=True):
     old: Message | None = None
     new: Message | None = None
 
-    def on(self, current: Message) -> Message:
+    def applied_to(self, current: Message) -> Message:
         """Return `current` with the change made, keeping what others changed meanwhile.
 
         Raises:
@@ -168,7 +168,7 @@ class AuditTrail(Struct):
         while True:
             start = max(0, end - window)
             data = self.disk.read(self.path, start, end - start)[0]
-            tip = _last_line(data, start)
+            tip = _find_tip(data, start)
             if tip is not None:
                 return tip
             if start == 0:
@@ -207,14 +207,14 @@ class AuditTrail(Struct):
         rows = self.disk.read(self.path, start)[0].split(b"\n")
         # The last row ended without a newline, and the first may have begun before the window.
         whole = rows[1 if start else 0 : -1]
-        lines = [line_of_bytes(row + b"\n") for row in whole[-count:]]
+        lines = [parse_line(row + b"\n") for row in whole[-count:]]
         return [line for line in lines if line is not None]
 
     def lines(self, start: int = 0, *, block: int = _BLOCK) -> Iterator[Line]:
         """Give all whole lines from byte `start` on; what is no line is left out, and nothing is said of the chain."""
         for data in whole_lines(self.disk, self.path, start, block=block):
             for row in data.split(b"\n")[:-1]:
-                line = line_of_bytes(row + b"\n")
+                line = parse_line(row + b"\n")
                 if line is not None:
                     yield line
 
@@ -237,14 +237,14 @@ def whole_lines(disk: Disk, path: Path, start: int, *, block: int = _BLOCK) -> I
             size *= 4
 
 
-def _last_line(data: bytes, start: int) -> Tip | None:
+def _find_tip(data: bytes, start: int) -> Tip | None:
     """Return the last whole line in `data`, which begins at `start` in the file; None when it may begin before."""
     end = len(data)
     while (stop := data.rfind(b"\n", 0, end)) >= 0:
         begin = data.rfind(b"\n", 0, stop) + 1
         if begin == 0 and start > 0:
             return None
-        line = line_of_bytes(data[begin : stop + 1])
+        line = parse_line(data[begin : stop + 1])
         if line is not None:
             digest = hashlib.sha256(data[begin : stop + 1]).hexdigest()
             return Tip(line, digest, start + stop + 1, data[stop + 1 :], start + begin)
@@ -252,11 +252,11 @@ def _last_line(data: bytes, start: int) -> Tip | None:
     return None
 
 
-def line_of_bytes(raw: bytes) -> Line | None:
+def parse_line(raw: bytes) -> Line | None:
     """Return a stored line, newline included, as a transaction; None for what is none, or of another shape than
     ours.
     """
-    facts = decoded_line(raw)
+    facts = decode_line(raw)
     if facts is None:
         return None
     try:
@@ -273,7 +273,7 @@ def line_of_bytes(raw: bytes) -> Line | None:
         return None
 
 
-def decoded_line(raw: bytes) -> FieldDict | None:
+def decode_line(raw: bytes) -> FieldDict | None:
     """Return the parts of a stored line, newline included; None for other bytes."""
     if not raw.endswith(b"\n"):
         return None

@@ -1,4 +1,4 @@
-"""Make one transaction durable, all of it or nothing. `write` is the whole flow, from top to bottom.
+"""Make one transaction durable, all of it or nothing. `commit_line` is the whole flow, from top to bottom.
 
 Stage the new queue, look once more whether somebody wrote, append the line to the audit trail, append to archives, swap
 the queue, sync the folder. The line is the commit point. What follows it can be done again from the line, so a crash at
@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.yaml.archives import HEADER, Archives, closed
+from team_console.store.backends.yaml.archives import HEADER, Archives, closed_entry
 from team_console.store.backends.yaml.audit_trail import NO_FILE, AuditTrail, Line, Tip
 from team_console.store.backends.yaml.disk import (
     FORBIDDEN,
@@ -37,7 +37,7 @@ from team_console.store.backends.yaml.disk import (
 from team_console.store.backends.yaml.layout import Layout, archive_part, refuse_way_out
 from team_console.store.backends.yaml.lock import Released, not_writable
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText, apply, archive_entry
+from team_console.store.backends.yaml.queue import QueueText, apply_line, archive_entry
 from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.clock import Clock, to_text
@@ -47,7 +47,7 @@ from team_console.store.model.recorded import TRAIL_LOST, RecordedFacts
 from team_console.store.settings.in_force import SettingsInForce, settings_record, text_digest
 from team_console.store.settings.settings_file import read_settings
 
-KEPT = ".old"
+OLD_SUFFIX = ".old"
 """Added to a staging file's name for the generation it replaced, where names cannot be exchanged."""
 _NO_LINKS = frozenset({errno.EEXIST, errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
 _BLOCKED = frozenset({errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST, errno.EPERM, errno.EACCES})
@@ -107,7 +107,7 @@ class LockedTeam(Struct):
         return to_text(self.clock()).replace(":", "").replace("-", "")
 
 
-def write(
+def commit_line(
     team: LockedTeam,
     line: Line,
     attachments: Mapping[str, bytes],
@@ -131,11 +131,11 @@ def write(
     disk, before, tip, agreed_before = team.disk, team.queue, team.tip, team.agrees
     staging, made = team.layout.stage(), list[Path]()
     try:
-        text = apply(before.text, line)
+        text = apply_line(before.text, line)
         appends = plan_appends(team, line, text)
         # Attachments are there before the line that refers to them; their names say their content.
         for reference, data in attachments.items():
-            _attach(team, reference, data, made)
+            _write_attachment(team, reference, data, made)
         group = before.stat.group if before.stat else -1
         # Synced before anything names it: a swap that outlives a power cut must not put an empty file in its place.
         staged = write_new(disk, staging, (text.data(),), mode=before.mode, group=group)
@@ -161,7 +161,7 @@ def write(
             raise TeamError(Code.INVALID_FIELD, what, error.hint) from error
         if isinstance(error, OSError):
             needed = sum(len(str(record)) for record in line.writes) + len(before.text.data())
-            raise failure(team.layout.queue, error, needed=needed) from error
+            raise write_failure(team.layout.queue, error, needed=needed) from error
         raise
     team.queue, team.own_seq, team.lost_lines = QueueFile(text, staged), team.tip.seq, None
     team.archives.forget()
@@ -179,20 +179,20 @@ def write(
         team.agree()
 
 
-def record(team: LockedTeam, line: Line) -> None:
+def commit_note(team: LockedTeam, line: Line) -> None:
     """Put a line on record that changes no file but the trail."""
     _append_line(team, _complete_line(team, line, None, base=team.queue.mark, queue=team.queue.mark))
     team.lost_lines = None
 
 
-def _attach(team: LockedTeam, reference: str, data: bytes, made: list[Path]) -> None:
+def _write_attachment(team: LockedTeam, reference: str, data: bytes, made: list[Path]) -> None:
     """Write an attachment, and add its path to `made`, unless a file with exactly this content is there.
 
     Its name is a digest of its content; a file of that name with another content was changed, and is moved aside.
     """
     disk, mode = team.disk, team.queue.mode_beside
     path = team.layout.folder / reference
-    make_room(team, path)
+    prepare_path(team, path)
     found = disk.stat(path)
     if found is not None:
         if found.size == len(data) and disk.read(path)[0] == data:
@@ -283,7 +283,7 @@ def _swap(team: LockedTeam, staged: Path) -> Path | None:
         return staged
     # Without it (network mounts, macOS) the old file gets a second name first. A file that is renamed into the
     # queue's place between this link and the rename is lost; its messages are not ours to rebuild.
-    kept = staged.with_name(staged.name + KEPT)
+    kept = staged.with_name(staged.name + OLD_SUFFIX)
     is_kept = disk.stat(queue) is not None and _link(disk, queue, kept)
     disk.rename(staged, queue)
     return kept if is_kept else None
@@ -346,7 +346,7 @@ def keep_as_previous(team: LockedTeam, displaced: Path, *, ours: bool) -> None:
     team.notices.append(Problem("PREV_BLOCKED", "warning", layout.prev.name, text, f"Move {layout.prev} away."))
 
 
-def failure(queue: Path, error: OSError, *, needed: int = 0) -> TeamError:
+def write_failure(queue: Path, error: OSError, *, needed: int = 0) -> TeamError:
     """Return the error for what the system refused before anything was changed; `needed` bytes would have been
     written.
     """
@@ -398,17 +398,17 @@ def plan_appends(team: LockedTeam, line: Line, text: QueueText) -> list[Append]:
             word = file_word(agent, words)
             words.add(word)
             path = team.layout.archive(word)
-            make_room(team, path)
-            before, problems = team.archives.open_end(path)
+            prepare_path(team, path)
+            before, problems = team.archives.prepare_end(path)
             team.notices.extend(problems)
             planned["archive", agent] = Append(path, size_of(team.disk, path), bytearray(before))
-        planned["archive", agent].data += closed(*entry)
+        planned["archive", agent].data += closed_entry(*entry)
     for agent, pushed in line.pushed:
         if ("inbox", agent) not in planned:
             path = team.layout.inbox(team.disk, agent, beside=[item.path.name for item in planned.values()])
             ids = tuple(str(record.get("message_id")) for name, record in line.pushed if name == agent)
             try:
-                make_room(team, path)
+                prepare_path(team, path)
                 size = size_of(team.disk, path)
                 is_whole = size == 0 or team.disk.read(path, size - 1)[0] == b"\n"
             except OSError as error:
@@ -430,7 +430,7 @@ def inbox_line(pushed: dict[str, object]) -> bytes:
     return _to_json(pushed).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def make_room(team: LockedTeam, path: Path) -> None:
+def prepare_path(team: LockedTeam, path: Path) -> None:
     """Make the folder of `path`, and move aside what stands in the place of either.
 
     Raises:
@@ -552,7 +552,7 @@ def put_settings(team: LockedTeam, text: bytes, *, keep: bool = False) -> str:
     staged = path.with_name(team.layout.stage().name)
     try:
         make_folder(team, path.parent, mode=_PUBLIC)
-        _sweep(team, path.parent)
+        _remove_staging(team, path.parent)
         old = disk.stat(path)
         if old is not None and old.kind == "file":
             mode, group = old.mode, old.group
@@ -572,7 +572,7 @@ def put_settings(team: LockedTeam, text: bytes, *, keep: bool = False) -> str:
     return aside
 
 
-def _sweep(team: LockedTeam, folder: Path) -> None:
+def _remove_staging(team: LockedTeam, folder: Path) -> None:
     """Remove what a writer that died here left; the lock is held, so nobody writes now."""
     if folder != team.layout.folder:
         names = [name for name in team.disk.names(folder) if name.startswith(team.layout.staging)]
@@ -628,7 +628,7 @@ def plan_shortening(team: LockedTeam, *, before: datetime, keep: Collection[str]
     return found
 
 
-def shorten(team: LockedTeam, found: Collection[Shortening]) -> None:
+def shorten_archives(team: LockedTeam, found: Collection[Shortening]) -> None:
     """Replace the files. A crash in between leaves some of them long; doing it again finishes it.
 
     Raises:

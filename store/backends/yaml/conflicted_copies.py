@@ -117,4 +117,4 @@ class ConflictedCopies(Struct):
             if here is None or not is_copy(here, message):
                 left.append(message)
         archives.expect(ids_of(left))
-        return [message for message in left if not archives.keeps(message)]
+        return [message for message in left if not archives.has_copy_of(message)]

@@ -186,10 +186,10 @@ def read_drop_file(disk: Disk, path: Path) -> tuple[list[Message], str]:
         raise wrong
     if not entries:
         raise ValueError("there is no message in it")
-    return [_completed(message, arrived) for message in entries], wrong.message if wrong is not None else ""
+    return [_with_defaults(message, arrived) for message in entries], wrong.message if wrong is not None else ""
 
 
-def _completed(message: Message, arrived: str) -> Message:
+def _with_defaults(message: Message, arrived: str) -> Message:
     """Add what a script may leave out: the time, under whatever key, and the state. Names must be names."""
     for name in (message.sender, *message.recipients):
         if not is_name(name):
@@ -204,7 +204,7 @@ def _completed(message: Message, arrived: str) -> Message:
 # Messages in `drop/` that no lock holder took in yet, read without a lock and without touching them.
 
 
-class Dropped(Struct, frozen=True):
+class DropContents(Struct, frozen=True):
     """What `drop/` holds.
 
     Attributes:
@@ -218,25 +218,25 @@ class Dropped(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
-class DroppedMessages(Struct):
+class DropReader(Struct):
     """Looks into `drop/`; a file that did not change is read once."""
 
     disk: Disk
     layout: Layout
     seen: dict[tuple[str, FileVersion], tuple[tuple[Message, ...], Problem | None]] = {}
 
-    def look(self) -> Dropped:
+    def look(self) -> DropContents:
         """Return the present drop files; a file that is no message is reported, and left to the next lock holder."""
         try:
             names = names_in(self.disk, self.layout, self.layout.drop)
         except OSError:
-            return Dropped()
+            return DropContents()
         seen = [name for name in names if not name.startswith(".") and name != self.layout.rejected.name]
         marks = [(name, mark) for name in seen if (mark := self._mark(name)) is not None]
         self.seen = {key: self.seen[key] if key in self.seen else self._read(key[0]) for key in marks}
         found = [self.seen[key] for key in marks]
         messages = tuple(message for readable, _ in found for message in readable)
-        return Dropped(messages, tuple(marks), tuple(problem for _, problem in found if problem is not None))
+        return DropContents(messages, tuple(marks), tuple(problem for _, problem in found if problem is not None))
 
     def _mark(self, name: str) -> FileVersion | None:
         try:

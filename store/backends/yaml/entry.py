@@ -18,9 +18,9 @@ from team_console.store.backends.yaml.own_form import (
     TEXT_KEYS,
     Reach,
     TextError,
-    same,
-    text_only,
-    typed,
+    envelope_text,
+    is_same_value,
+    typed_value,
 )
 from team_console.store.model.message import MAX_DEPTH, FieldDict, Fields, Message, from_record
 
@@ -35,7 +35,7 @@ _LONGEST_NAME = 80
 _CHARACTERS = 100
 
 
-def _item(raw: bytes) -> tuple[Node, str]:
+def _item_node(raw: bytes) -> tuple[Node, str]:
     """Return the node of the one item, or of the record without a dash, in the text of an entry, with that text."""
     if len(raw) > LARGEST:
         text = f"a message of {len(raw):,} bytes, more than {LARGEST:,}"
@@ -90,25 +90,25 @@ class Values:
         line = (alias or node).line
         if depth > MAX_DEPTH:
             raise TextError(f"nesting deeper than {MAX_DEPTH}", line)
-        tag = _tag(node, line)
+        tag = _tag_name(node, line)
         if node.kind == "mapping":
             return self._mapping(node, as_text, depth, alias)
         if node.kind == "scalar":
-            return _scalar(node, tag, line, as_text=bool(as_text))
+            return _scalar_value(node, tag, line, as_text=bool(as_text))
         return [self.value(item, as_text=bool(as_text), depth=depth + 1, alias=alias) for item in node.value]
 
     def _resolved(self, node: Node, alias: Node | None) -> tuple[Node, Node | None]:
         while node.kind == "alias":
             alias = alias or node
             if node.value is None:
-                text = f"alias *{_short(str(node.tag))}, and no complete value named so stands before it,"
+                text = f"alias *{_shortened(str(node.tag))}, and no complete value named so stands before it,"
                 raise TextError(text, alias.line, hint="Write the value out where it is used.", reach=Reach.ALIAS)
             node = node.value
         if alias is not None:
             weight = 1 + (len(node.value) // _CHARACTERS if node.kind == "scalar" else 0)
             self._spent, self._spent_on_item = self._spent + weight, self._spent_on_item + weight
             if self._spent_on_item > MOST_BY_ALIAS or self._spent > MOST_BY_ALIAS_IN_FILE:
-                text = f"aliases such as *{_short(str(alias.tag))} that stand for more than a message may hold"
+                text = f"aliases such as *{_shortened(str(alias.tag))} that stand for more than a message may hold"
                 raise TextError(text, alias.line, hint="Write the value out where it is used, and shorter.")
         return node, alias
 
@@ -121,14 +121,14 @@ class Values:
             line = (by or key).line
             if key.kind != "scalar":
                 raise TextError("a key that is not text", line)
-            _tag(key, line)
+            _tag_name(key, line)
             if key.plain and key.tag is None and key.value == "<<":
                 for name, value in self._merged(value_node, as_text, depth, alias):
                     merged.setdefault(name, value)
                 continue
             name = str(key.value)
             if name in found:
-                raise TextError(f"key {_short(name)!r} twice", lines[name], line)
+                raise TextError(f"key {_shortened(name)!r} twice", lines[name], line)
             lines[name] = line
             text = name in TEXT_KEYS if as_text is None else as_text
             found[name] = self.value(value_node, as_text=text, depth=depth + 1, alias=alias)
@@ -144,25 +144,25 @@ class Values:
             yield from mapping.items()
 
 
-def _tag(node: Node, line: int) -> str | None:
+def _tag_name(node: Node, line: int) -> str | None:
     """Return the name of the tag that is written, if it is one of those that are understood."""
     if node.tag is None:
         return None
     tag = "str" if node.tag == "!" else node.tag.removeprefix(_TAG)
     if tag not in _TAGS[node.kind]:
         written = tag if tag.startswith("!") else f"!!{tag}"
-        raise TextError(f"tag {_short(written)}", line, hint="Remove the tag; write the value as text.")
+        raise TextError(f"tag {_shortened(written)}", line, hint="Remove the tag; write the value as text.")
     return tag
 
 
-def _scalar(node: Node, tag: str | None, line: int, *, as_text: bool) -> Any:
+def _scalar_value(node: Node, tag: str | None, line: int, *, as_text: bool) -> Any:
     text: str = node.value
     if tag is None:
-        return text if not node.plain else text_only(text) if as_text else typed(text)
+        return text if not node.plain else envelope_text(text) if as_text else typed_value(text)
     if tag == "null":
         return None
     if as_text or tag in ("str", "timestamp"):
-        return text_only(text) if as_text and tag != "str" else text
+        return envelope_text(text) if as_text and tag != "str" else text
     import yaml  # loaded already, by whatever composed the node
 
     try:
@@ -173,7 +173,7 @@ def _scalar(node: Node, tag: str | None, line: int, *, as_text: bool) -> Any:
     return value if abs(value) < (INTEGERS if text == str(value) else PLAIN_INTEGERS) else text
 
 
-def _short(name: str) -> str:
+def _shortened(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
 
 
@@ -189,7 +189,7 @@ def parse_record(raw: bytes) -> FieldDict:
 
 def read_record(raw: bytes) -> FieldDict:
     """Read it by PyYAML alone: as `parse_record`, which it proves."""
-    return Values().record(_item(raw)[0])
+    return Values().record(_item_node(raw)[0])
 
 
 class Entry(Struct, eq=False, gc=False):
@@ -300,7 +300,7 @@ def _check_shape(key: str, value: Any, raw: bytes) -> None:
     raise TextError(f"{key} must {wanted}", line, hint="Correct the value.")
 
 
-def emit(message: Message) -> bytes:
+def write_entry(message: Message) -> bytes:
     """Write one message: block style, UTF-8, LF, ending with a newline; proven by reading it back.
 
     Raises:
@@ -309,15 +309,15 @@ def emit(message: Message) -> bytes:
     record = message.record
     raw = own_form.write_item(record)
     found = parse_record(raw)
-    if not same(found, record):
-        changed = [key for key, value in record.items() if key not in found or not same(value, found[key])]
+    if not is_same_value(found, record):
+        changed = [key for key, value in record.items() if key not in found or not is_same_value(value, found[key])]
         what = f"the value of {', '.join(map(repr, changed))}" if changed else "the message"
         raise TextError(f"{what} does not read back as written", hint="Send it as text.")
     to_message(found, raw)
     return raw
 
 
-def as_object(message: Message) -> bytes:
+def write_object(message: Message) -> bytes:
     """Write one message as an object on one line, proven by reading it back.
 
     Raises:
@@ -327,7 +327,7 @@ def as_object(message: Message) -> bytes:
         raw = json.dumps(dict(message.record), ensure_ascii=False).encode()
     except (TypeError, ValueError):
         raise TextError("the message cannot be written as JSON", hint="Send it as text.") from None
-    if not same(parse_record(raw), message.record):
+    if not is_same_value(parse_record(raw), message.record):
         raise TextError("the message does not read back as written", hint="Send it as text.")
     return raw
 
@@ -350,7 +350,7 @@ class Style(Struct, frozen=True):
         Raises:
             TextError: The message cannot be written so that it reads back the same.
         """
-        return as_object(message) + self.eol if self.is_json else self.moved(emit(message))
+        return write_object(message) + self.eol if self.is_json else self.moved(write_entry(message))
 
     def moved(self, raw: bytes) -> bytes:
         """Return text at column 0 with LF, moved to the column and line end of the file."""
@@ -388,7 +388,7 @@ class _NotByLines(Exception):
     """The change cannot be made in place."""
 
 
-def patch(raw: bytes, old: Fields, new: Fields, style: Style) -> bytes:
+def patch_entry(raw: bytes, old: Fields, new: Fields, style: Style) -> bytes:
     """Return the text `raw` of the record `old`, changed so that it holds `new`; what is equal in both stays byte
     for byte.
 
@@ -397,19 +397,19 @@ def patch(raw: bytes, old: Fields, new: Fields, style: Style) -> bytes:
     Raises:
         TextError: `new` cannot be written.
     """
-    if same(old, new):
+    if is_same_value(old, new):
         return raw
     with suppress(TextError):
         if own_form.write_item(old) == raw:  # as nearly always: no other reader is loaded for it
-            return emit(from_record(_new_behind_status(old, new)))
-    node, text = _item(raw)
+            return write_entry(from_record(_new_behind_status(old, new)))
+    node, text = _item_node(raw)
     with suppress(_NotByLines, TextError):
         changed = _replaced(text, sorted(_Patch(text, style.eol.decode()).changes(node, old, new))).encode()
         found = parse_record(changed)
-        if same(found, new):
+        if is_same_value(found, new):
             to_message(found, changed)
             return changed
-    return style.moved(emit(from_record(new))) + text[_line_end(text, node.end) :].encode()
+    return style.moved(write_entry(from_record(new))) + text[_line_end(text, node.end) :].encode()
 
 
 def _new_behind_status(old: Fields, new: Fields) -> FieldDict:
@@ -442,7 +442,7 @@ class _Patch(Struct, frozen=True):
         stay: dict[str, Node] = {}  # values on one line, behind which a new pair can stand
         for name, before in old.items():
             after = new.get(name, _ABSENT)
-            is_kept = after is not _ABSENT and same(before, after)
+            is_kept = after is not _ABSENT and is_same_value(before, after)
             if name not in pairs:
                 if not is_kept:
                     raise _NotByLines  # an alias or a merge brought it in

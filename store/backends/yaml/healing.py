@@ -149,7 +149,7 @@ def reconcile(
     for message_id, wanted in expected.items():
         here = found.get(message_id)
         if here is not None:
-            _heal(wanted, here, last, healing)
+            _heal_message(wanted, here, last, healing)
         # guard: superseding-message-put-back
         elif archived(wanted) and not (wanted.status in DONE and message_id in needed):
             healing.removed.append(message_id)
@@ -166,7 +166,7 @@ def reconcile(
     return healing
 
 
-def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Message], bool]) -> Healing:
+def foreign_additions(theirs: QueueText, ours: QueueText, *, archived: Callable[[Message], bool]) -> Healing:
     """Return what a queue file written beside `ours` adds: unknown messages, and progress of known ones."""
     healing = Healing()
     found = by_id(ours.messages())
@@ -187,23 +187,23 @@ def replay(lines: Iterable[Line]) -> tuple[MessagesById, set[str]]:
     waiting: Line | None = None
     for line in lines:
         if waiting is not None and line.void != waiting.seq:
-            _fold(messages, waiting, out)
+            _apply_to_messages(messages, waiting, out)
         waiting = line
     if waiting is not None:
-        _fold(messages, waiting, out)
+        _apply_to_messages(messages, waiting, out)
     return messages, out
 
 
-def _fold(messages: dict[str, Message], line: Line, out: set[str] | None = None) -> None:
+def _apply_to_messages(messages: dict[str, Message], line: Line, out: set[str] | None = None) -> None:
     """Change the messages of a queue as the line says, and add the ids it took out to `out`."""
-    noted = reversed([*understood(line.noted)])  # older lines note several of an id; the first has it now
+    noted = reversed([*messages_in_records(line.noted)])  # older lines note several of an id; the first has it now
     messages.update(by_id(noted))
-    messages.update(by_id(understood(line.writes)))
+    messages.update(by_id(messages_in_records(line.writes)))
     for patch in line.changes:
         message = messages.get(patch.message_id)
         if message is not None:
             with contextlib.suppress(ValueError):
-                changed = patch.on(message)
+                changed = patch.applied_to(message)
                 if changed.message_id != message.message_id:
                     del messages[message.message_id]
                 messages[changed.message_id] = changed
@@ -213,7 +213,7 @@ def _fold(messages: dict[str, Message], line: Line, out: set[str] | None = None)
         out.update(line.removed)
 
 
-def understood(records: Iterable[FieldDict]) -> Iterator[Message]:
+def messages_in_records(records: Iterable[FieldDict]) -> Iterator[Message]:
     """Yield the messages in records of the trail; other records are left out."""
     for record in records:
         with contextlib.suppress(ValueError):
@@ -229,7 +229,7 @@ def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:
     healing.tell(HEALED_LOST, wanted, what)
 
 
-def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing) -> None:
+def _heal_message(wanted: Message, here: Message, last: Message | None, healing: Healing) -> None:
     """Add to `healing` what makes a message of the queue as it is wanted; the `last` one may have been cut short."""
     if here is wanted or wanted.record == here.record:
         return
@@ -265,7 +265,7 @@ def _put_words_back(wanted: Message, here: Message, healing: Healing) -> None:
     keys = {name: wanted.record.get(name) for name in names if here.record.get(name) != wanted.record.get(name)}
     if is_ahead(wanted, here):
         keys.update(_state_keys(wanted, here))
-    healing.noted.append(healing.change(here, keys).on(here))
+    healing.noted.append(healing.change(here, keys).applied_to(here))
     what = "answers a request and was changed by another program; it says again what is on record"
     healing.tell(HEALED_ANSWER, here, what)
 
@@ -308,7 +308,7 @@ class ExpectedQueue(Struct, dict=True):
             previous = self._generation_before(self.line)
             if previous is not None:
                 messages = by_id(previous.messages())
-                _fold(messages, self.line)
+                _apply_to_messages(messages, self.line)
                 return messages
         return self._replayed[0]
 

@@ -85,12 +85,12 @@ def _place(lines: tuple[int, ...], column: int | None) -> str:
     return f" at line {lines[0]}" + (f", column {column}" if column is not None else "")
 
 
-def text_only(written: str) -> str | None:
+def envelope_text(written: str) -> str | None:
     """Return a plain scalar of the envelope: the text as written, None for `null`, `~` and nothing."""
     return None if written in _NULLS else written
 
 
-def typed(written: str) -> Any:
+def typed_value(written: str) -> Any:
     """Return a plain scalar elsewhere: true, false, null, integers of at most 18 digits, exact floats; else its
     text.
     """
@@ -107,18 +107,18 @@ def typed(written: str) -> Any:
     return value if written in (repr(value), _float_text(value)) else written
 
 
-def same(value: Any, other: Any) -> bool:
+def is_same_value(value: Any, other: Any) -> bool:
     """Return whether two values are equal in type and content, mapping order aside (`True` is not `1`)."""
     if value is other:
         return True
     if value.__class__ is str:
         return isinstance(other, str) and value == other
     if isinstance(value, Mapping):
-        return (
-            isinstance(other, Mapping) and value.keys() == other.keys() and all(same(value[k], other[k]) for k in value)
-        )
+        if not isinstance(other, Mapping) or value.keys() != other.keys():
+            return False
+        return all(is_same_value(value[key], other[key]) for key in value)
     if isinstance(value, (list, tuple)):
-        return isinstance(other, (list, tuple)) and len(value) == len(other) and all(map(same, value, other))
+        return isinstance(other, (list, tuple)) and len(value) == len(other) and all(map(is_same_value, value, other))
     return type(value) is type(other) and bool(value == other)
 
 
@@ -164,7 +164,7 @@ def read_item(raw: bytes) -> FieldDict | None:
     record: FieldDict = {}
     inner: Any = None
     waiting: tuple[FieldDict, str, bytes] | None = None
-    scalar = typed
+    scalar = typed_value
     for number, (_, pad, dash, key, value, block_key, chomp, block) in enumerate(rows):
         if not pad:
             continue
@@ -190,7 +190,7 @@ def read_item(raw: bytes) -> FieldDict | None:
         if name in mapping:
             return None
         if mapping is record:
-            scalar = text_only if name in TEXT_KEYS else typed
+            scalar = envelope_text if name in TEXT_KEYS else typed_value
         waiting = None
         if block:
             mapping[name] = _block_text(block, chomp)

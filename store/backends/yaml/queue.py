@@ -20,14 +20,14 @@ from team_console.store.backends.yaml.entry import (
     EntryText,
     Style,
     Values,
-    as_object,
     behind_object,
-    emit,
     parse_record,
-    patch,
+    patch_entry,
+    write_entry,
+    write_object,
 )
 from team_console.store.backends.yaml.nodes import Node
-from team_console.store.backends.yaml.own_form import Reach, TextError, same
+from team_console.store.backends.yaml.own_form import Reach, TextError, is_same_value
 from team_console.store.contract.team import Progress
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.message import FieldDict, Fields, Message, digest, from_record, ids_of, is_ahead, is_copy
@@ -392,16 +392,16 @@ class QueueText(EntryText, dict=True, eq=False):
             return self._new_entry(message or entry.message)
         if message is None or entry.message is None:
             return entry
-        if entry.is_object and not same(message.record, entry.message.record):
-            return Entry(as_object(message) + behind_object(entry.raw), message)
-        return Entry(patch(entry.raw, entry.message.record, message.record, self.style), message)
+        if entry.is_object and not is_same_value(message.record, entry.message.record):
+            return Entry(write_object(message) + behind_object(entry.raw), message)
+        return Entry(patch_entry(entry.raw, entry.message.record, message.record, self.style), message)
 
     def _with_line_end(self, entry: Entry) -> Entry:
         """Return the entry with a line end, which must not become part of a text that ended without one."""
         raw, message = entry.raw + self.style.eol, entry.message
         if message is None or entry.is_object:
             return Entry(raw, entry.outcome)
-        return Entry(patch(raw, parse_record(raw), message.record, self.style), message)
+        return Entry(patch_entry(raw, parse_record(raw), message.record, self.style), message)
 
     @staticmethod
     def _refuse_swallowed(new: QueueText) -> None:
@@ -443,14 +443,14 @@ class QueueText(EntryText, dict=True, eq=False):
             if index in remove:
                 continue
             if message is not None:
-                entries.append(Entry(emit(message), message))
+                entries.append(Entry(write_entry(message), message))
             elif found is not None and is_document:
                 entries.append(_item_with_dash(found.items[index], found.text))
             elif entry.is_damaged:
                 entries.append(Entry(entry.raw.strip() + b"\n", entry.outcome))
             elif not re.fullmatch(_ONLY_FRAME, entry.raw):
                 tail += _comment_lines(entry.raw)
-        entries += [Entry(emit(message), message) for message in append]
+        entries += [Entry(write_entry(message), message) for message in append]
         if found is not None:
             for key, value in found.others:
                 tail += own_form.write_pair(str(key.value), Values().value(value, as_text=False), 0).encode() + b"\n"
@@ -523,7 +523,7 @@ def line_of(changes: Changes, *, actor: str) -> Line:
     )
 
 
-def in_sequence(first: Line | None, second: Line | None) -> Line | None:
+def merge_lines(first: Line | None, second: Line | None) -> Line | None:
     """`first` and then `second` as one transaction, with the name and facts of `second`."""
     if first is None or second is None:
         return first or second
@@ -537,7 +537,7 @@ def changed_keys(old: Fields, new: Fields) -> FieldDict:
     return keys | {key: None for key in old if key not in new}
 
 
-def apply(text: QueueText, line: Line) -> QueueText:
+def apply_line(text: QueueText, line: Line) -> QueueText:
     """Return the queue after `line`. Doing it a second time changes nothing. Raises `TextError` for unwritable text."""
     append: dict[str, Message] = {}
     changed: dict[int, Message] = {}
@@ -549,9 +549,9 @@ def apply(text: QueueText, line: Line) -> QueueText:
         message_id, place = change.message_id, text.place(change.message_id)
         current = append.get(message_id) if place is None else changed.get(place, text.entries[place].message)
         if place is not None and current is not None:
-            changed[place] = change.on(current)
+            changed[place] = change.applied_to(current)
         elif current is not None:
-            append[message_id] = change.on(current)
+            append[message_id] = change.applied_to(current)
         elif change.new is not None:  # a record somebody took away comes back changed
             append[message_id] = change.new
     remove = {place for message_id in line.removed if (place := text.place(message_id)) is not None}

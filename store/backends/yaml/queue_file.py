@@ -49,7 +49,7 @@ class QueueFile(Struct, frozen=True):
         return shared_mode(self.stat)
 
 
-def load(
+def load_queue(
     disk: Disk,
     path: Path,
     known: QueueFile | None,
@@ -74,13 +74,13 @@ def load(
                 return _load_once(disk, path, known, progress, released)
             except TextError as error:
                 if time.monotonic() >= deadline:
-                    return _blank(disk, path, error)
+                    return _blank_queue(disk, path, error)
             time.sleep(_PAUSE)
     except OSError as error:
         raise not_readable(path, error) from error
 
 
-def _blank(disk: Disk, path: Path, error: TextError) -> QueueFile:
+def _blank_queue(disk: Disk, path: Path, error: TextError) -> QueueFile:
     """Return an empty or comment-only file as an empty queue, unless there was more in it.
 
     The trail and `.prev` know what was; only a line that was itself built upon this very file proves nothing.

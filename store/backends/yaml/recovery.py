@@ -1,7 +1,7 @@
 """Recover a team as the next lock holder: finish or undo what a dead one began, and heal what others lost.
 
 `recover` is the whole flow, from top to bottom, in an order that matters, because each step may be the last one before
-the next crash. It clears away and cuts off; what the queue needs it gives back as one line, for `commit.write`.
+the next crash. It clears away and cuts off; what the queue needs it gives back as one line, for `commit.commit_line`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
-from team_console.store.backends.yaml.archives import HEADER, closed, closed_ids, unclosed
+from team_console.store.backends.yaml.archives import HEADER, closed_entry, closed_ids, outside_closed_entries
 from team_console.store.backends.yaml.audit_trail import Line, Tip
 from team_console.store.backends.yaml.commit import (
-    KEPT,
+    OLD_SUFFIX,
     LockedTeam,
     clear_file,
     inbox_line,
@@ -26,15 +26,15 @@ from team_console.store.backends.yaml.healing import (
     SYSTEM,
     ExpectedQueue,
     MessagesById,
-    contribution,
+    foreign_additions,
     is_other,
     reconcile,
 )
 from team_console.store.backends.yaml.layout import Layout, archive_part, names_in
 from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText, apply, archive_entry, in_sequence
-from team_console.store.backends.yaml.queue_file import QueueFile, load
+from team_console.store.backends.yaml.queue import QueueText, apply_line, archive_entry, merge_lines
+from team_console.store.backends.yaml.queue_file import QueueFile, load_queue
 from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message
@@ -56,7 +56,7 @@ def recover(team: LockedTeam) -> Line | None:
     swapped = _clear_staging(team, tip.line)
     if swapped:
         released = None
-    queue = _with_one_name(team, load(team.disk, team.layout.queue, team.agreed_queue, released=released))
+    queue = _with_one_name(team, load_queue(team.disk, team.layout.queue, team.agreed_queue, released=released))
     _refuse_without_account(team, queue, tip)
     team.tip, team.queue, team.agrees = tip, queue, False
     remedy, line = None, tip.line
@@ -76,14 +76,14 @@ def recover(team: LockedTeam) -> Line | None:
         if is_cut:
             _cut_archives(team, line, queue.text, expected)
         if account is not None:
-            remedy = _healing(team, account, expected)
+            remedy = _healing_line(team, account, expected)
         # All that follows becomes one line with the healing, so that no crash in between forgets a part.
         if is_cut:
             line = _without_others(line, expected, queue.text)
-            remedy = in_sequence(remedy, _completion(team, line))
+            remedy = merge_lines(remedy, _finishing_line(team, line))
         elif _has_displaced(line, prev):
-            remedy = in_sequence(remedy, _merging(team, queue.text, remedy))
-    return in_sequence(_unique_ids(team), remedy)
+            remedy = merge_lines(remedy, _merging_line(team, queue.text, remedy))
+    return merge_lines(_unique_ids_line(team), remedy)
 
 
 def is_cut_short(line: Line, queue: QueueFile, prev: Stat | None) -> bool:
@@ -206,7 +206,7 @@ def _is_displaced(name: str, stat: Stat, now: Stat | None, line: Line) -> bool:
     """
     if (now is not None and now.ino == stat.ino) or stat.mark == line.queue:
         return False
-    return stat.mark == line.base or name in (line.staged, line.staged + KEPT)
+    return stat.mark == line.base or name in (line.staged, line.staged + OLD_SUFFIX)
 
 
 # guard: hard-links-refused
@@ -314,7 +314,7 @@ def _ends_closed(disk: Disk, path: Path) -> bool:
 # What a line has to do so that all agree.
 
 
-def _unique_ids(team: LockedTeam) -> Line | None:
+def _unique_ids_line(team: LockedTeam) -> Line | None:
     """Return the line that gives each reused id a name of its own; None where no id was used twice."""
     text = team.queue.text
     if not text.has_shared_ids:
@@ -330,27 +330,27 @@ def _unique_ids(team: LockedTeam) -> Line | None:
     return Line(SYSTEM, "heal", facts, noted=tuple(dict(message.record) for message in renamed), merged=text.merged)
 
 
-def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | None:
+def _merging_line(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | None:
     """Return the line that adds what our exchange displaced to the queue as it will be after `healed`."""
     try:
-        theirs = load(team.disk, team.layout.prev, None).text
+        theirs = load_queue(team.disk, team.layout.prev, None).text
     except TeamError as error:
         aside = team.layout.queue.with_name(f"{team.layout.queue.name}.torn-{team.stamp()}")
         team.disk.rename(team.layout.prev, aside)
         said = f"a program that does not lock wrote something unreadable into the queue; it was kept as {aside.name}"
         team.notices.append(Problem("FOREIGN_WRITE", "warning", team.layout.queue.name, said, error.message))
         return None
-    after = apply(text, healed) if healed is not None else text
-    merging = contribution(theirs, after, archived=team.archives.keeps)
+    after = apply_line(text, healed) if healed is not None else text
+    merging = foreign_additions(theirs, after, archived=team.archives.has_copy_of)
     team.notices.extend(merging.problems)
     return merging.line(merged=True)
 
 
 # guard: rolled-back-status-healed
-def _healing(team: LockedTeam, account: ExpectedQueue, expected: MessagesById) -> Line | None:
+def _healing_line(team: LockedTeam, account: ExpectedQueue, expected: MessagesById) -> Line | None:
     """Return the line for what a program without the lock lost or added; None for nothing."""
     vanished = team.queue.stat is None
-    archived = (lambda _: False) if vanished else team.archives.keeps
+    archived = (lambda _: False) if vanished else team.archives.has_copy_of
     healing = reconcile(expected, team.queue.text, archived=archived, taken_out=account.was_taken_out)
     if vanished:
         text = f"the queue was gone; put back from the audit trail: {counted(len(healing.adds), 'message')}"
@@ -369,7 +369,7 @@ def _without_others(line: Line, expected: MessagesById, text: QueueText) -> Line
             taken[message_id] = expected[message_id]
     if not taken:
         return line
-    ours = taken | {key: patch.on(taken[key]) for patch in line.changes if (key := patch.message_id) in taken}
+    ours = taken | {key: patch.applied_to(taken[key]) for patch in line.changes if (key := patch.message_id) in taken}
     return replace(
         line,
         changes=tuple(patch for patch in line.changes if patch.message_id not in taken),
@@ -381,7 +381,7 @@ def _without_others(line: Line, expected: MessagesById, text: QueueText) -> Line
     )
 
 
-def _completion(team: LockedTeam, line: Line) -> Line:
+def _finishing_line(team: LockedTeam, line: Line) -> Line:
     """Return the line that completes a committed transaction whose process died."""
     text = f"{line.action} by {line.actor} was on record but not finished; it was finished"
     team.notices.append(Problem("COMPLETED", "notice", f"audit line {line.seq}", text))
@@ -396,7 +396,7 @@ def _cut_archives(team: LockedTeam, line: Line, text: QueueText, expected: Messa
     for path, size in ((team.layout.folder / name, size) for name, size in line.sizes.items()):
         if path.parent != team.layout.archives or size_of(team.disk, path) <= size:
             continue
-        if _is_ours(team.disk.read(path, size)[0], line, text, expected):
+        if _is_append_of(team.disk.read(path, size)[0], line, text, expected):
             cut(team.disk, path, size)
         else:
             said = f"{path.name} was also written by another program; copies of a record may be there twice"
@@ -404,22 +404,23 @@ def _cut_archives(team: LockedTeam, line: Line, text: QueueText, expected: Messa
     team.archives.forget()
 
 
-def _is_ours(end: bytes, line: Line, text: QueueText, expected: MessagesById) -> bool:
+def _is_append_of(end: bytes, line: Line, text: QueueText, expected: MessagesById) -> bool:
     """Return whether the end of an archive is what `line` appends, or a beginning of that; the queue may have lost
     it.
     """
     ours = {message_id for _, message_id, _ in line.archived}
     if not set(closed_ids(end)) <= ours:
         return False
-    rest = unclosed(end).removeprefix(HEADER).strip(b"\0\n")
+    rest = outside_closed_entries(end).removeprefix(HEADER).strip(b"\0\n")
     with suppress(TextError):
-        text = apply(text, line)
+        text = apply_line(text, line)
     known = (archive_entry(text, message_id, record) for _, message_id, record in line.archived)
     copies = [entry for entry in known if entry is not None]
-    copies += [(patch.on(expected[patch.message_id]), b"") for patch in line.changes if patch.message_id in expected]
+    changes = (patch for patch in line.changes if patch.message_id in expected)
+    copies += [(patch.applied_to(expected[patch.message_id]), b"") for patch in changes]
     for copy in copies:
         with suppress(TextError):
-            if closed(*copy).startswith(rest):
+            if closed_entry(*copy).startswith(rest):
                 return True
     return HEADER.startswith(rest)
 

@@ -17,13 +17,13 @@ from team_console.store.backends.yaml.commit import (
     LockedTeam,
     OutcomeUnknownError,
     Shortening,
-    failure,
+    commit_line,
+    commit_note,
     plan_shortening,
     put_settings,
-    record,
     replaced_settings,
-    shorten,
-    write,
+    shorten_archives,
+    write_failure,
 )
 from team_console.store.backends.yaml.disk import Disk, shared_mode
 from team_console.store.backends.yaml.layout import Layout
@@ -49,7 +49,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import thread_of
 from team_console.store.settings.in_force import SettingsInForce
 
-_FEW = 4
+_LOOKS_BEFORE_SEARCH = 4
 """After so many looks for messages in archives, the files are searched for all messages of the queue at once."""
 
 
@@ -105,10 +105,11 @@ class YamlTransaction(Transaction):
     def has_archived(self, message: Message, agent: str | None = None) -> bool:
         """See `Transaction.has_archived`; of all archives those of its recipients are looked at first."""
         self._looks += 1
-        if self._looks == _FEW:  # a search for each of many messages in all of an archive takes the square of the time
+        # A search for each of many messages in all of an archive takes the square of the time.
+        if self._looks == _LOOKS_BEFORE_SEARCH:
             self._archives.expect(ids_of(self.stored()))
         likely = [name for name in message.recipients if agent is None and is_name(name) and name != ALL]
-        return any(self._archives.keeps(message, name) for name in (*likely, agent))
+        return any(self._archives.has_copy_of(message, name) for name in (*likely, agent))
 
     def put_back(self, text: bytes) -> str:
         """See `Transaction.put_back`; the file is there before the line on the audit trail that says so."""
@@ -151,7 +152,7 @@ class LockedSession(Struct):
 
                 DropFolder(team, self.write).take_in()
         except OSError as error:
-            raise failure(team.layout.queue, error) from error
+            raise write_failure(team.layout.queue, error) from error
 
     @contextmanager
     def transaction(self, *, actor: str) -> Iterator[YamlTransaction]:
@@ -168,7 +169,7 @@ class LockedSession(Struct):
             line = line_of(changes, actor=actor)
             self.write(line, changes.attachments, settings=tx.to_record, rests_on=tx.expected)
         if tx.shortened:
-            shorten(team, tx.shortened)
+            shorten_archives(team, tx.shortened)
 
     def write(
         self,
@@ -191,7 +192,7 @@ class LockedSession(Struct):
         def commit(patient: bool) -> None:
             # guard: foreign-write-before-verdict
             _refuse_changed(self.team.queue.text, rests_on)
-            write(self.team, line, attachments or {}, patient=patient, settings=settings)
+            commit_line(self.team, line, attachments or {}, patient=patient, settings=settings)
 
         self._agree_and(commit)
         with contextlib.suppress(TeamError):  # Ours is done; what is left of theirs is for the next session.
@@ -201,7 +202,7 @@ class LockedSession(Struct):
         """Recover, then do `step`; both again as often as a program that does not lock writes meanwhile.
 
         Raises:
-            TeamError: As `recover` and `write` do; `STORE_FAILED` when it never ends.
+            TeamError: As `recover` and `commit_line` do; `STORE_FAILED` when it never ends.
         """
         team = self.team
         for number in range(_TRIES):
@@ -209,9 +210,9 @@ class LockedSession(Struct):
             try:
                 remedy = None if team.agrees else recover(team)
                 if remedy is not None and remedy.is_note:
-                    record(team, remedy)
+                    commit_note(team, remedy)
                 elif remedy is not None:
-                    write(team, remedy, {}, patient=patient)
+                    commit_line(team, remedy, {}, patient=patient)
                     if not team.agrees:
                         continue
                 team.agree()
@@ -223,7 +224,7 @@ class LockedSession(Struct):
                 hint = "Repeat it with the same id: what was done is not done twice."
                 raise TeamError(Code.STORE_FAILED, what, hint, **{OUTCOME_UNKNOWN: True}) from error
             except OSError as error:
-                raise failure(team.layout.queue, error) from error
+                raise write_failure(team.layout.queue, error) from error
         text = f"{team.layout.queue} was rewritten {_TRIES} times by a program that does not lock"
         hint = "Nothing was changed. Stop that program, or let it write through 'team-console' or 'drop/'."
         raise TeamError(Code.STORE_FAILED, text, hint)

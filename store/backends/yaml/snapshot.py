@@ -17,7 +17,7 @@ from team_console.store.backends.yaml.audit_trail import AuditTrail, Line, Tip
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.conflicted_copies import ConflictedCopies
 from team_console.store.backends.yaml.disk import Disk, FileVersion
-from team_console.store.backends.yaml.drop import Dropped, DroppedMessages
+from team_console.store.backends.yaml.drop import DropContents, DropReader
 from team_console.store.backends.yaml.healing import (
     CHANGED,
     HEALED_ANSWER,
@@ -38,8 +38,8 @@ from team_console.store.backends.yaml.layout import (
 )
 from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText, apply
-from team_console.store.backends.yaml.queue_file import QueueFile, load
+from team_console.store.backends.yaml.queue import QueueText, apply_line
+from team_console.store.backends.yaml.queue_file import QueueFile, load_queue
 from team_console.store.backends.yaml.recovery import audit_problem, is_cut_short
 from team_console.store.backends.yaml.trail_follower import TrailFileFollower
 from team_console.store.contract.team import (
@@ -103,7 +103,7 @@ class SnapshotReader:
         self._completed: tuple[object, QueueText] | None = None
         self._losses = Losses(disk, layout)
         self._beside = FolderHealth(disk, layout, ConflictedCopies(disk, layout))
-        self._offered = DroppedMessages(disk, layout)
+        self._offered = DropReader(disk, layout)
         self.trail = TrailFileFollower(disk, layout.audit)
         self._rewordings = TrailFileFollower(disk, layout.audit, word=REWORDED.encode())
         self.folder_seen = folder_seen
@@ -212,7 +212,7 @@ class SnapshotReader:
                 return 0, generation.text
             key = generation.mark, tip.digest
             if self._completed is None or self._completed[0] != key:
-                self._completed = key, apply(generation.text, replace(line, removed=(), merged=()))
+                self._completed = key, apply_line(generation.text, replace(line, removed=(), merged=()))
             return line.seq, self._completed[1]
         except (OSError, TextError):  # the next writer tells what is wrong with the trail
             return 0, generation.text
@@ -267,7 +267,7 @@ class SnapshotReader:
             if self._broken is not None and self._broken.mark == mark and mark is not None:
                 return None, self._broken
             self._broken = None
-            return load(self._disk, queue, self.generation, progress=progress), None
+            return load_queue(self._disk, queue, self.generation, progress=progress), None
         except TeamError as error:
             found = self._disk.stat(queue)
             told = Problem("UNREADABLE", "error", str(queue), error.message, error.hint)
@@ -363,7 +363,7 @@ def _shared_id_problems(text: QueueText) -> Iterator[Problem]:
 
 
 def _revision(
-    mark: FileVersion | None, settings: SettingsInForce, condition: Condition, offers: Dropped, ahead: int
+    mark: FileVersion | None, settings: SettingsInForce, condition: Condition, offers: DropContents, ahead: int
 ) -> str:
     """Return another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, and the
     line of the trail that is ahead of the queue.
@@ -599,7 +599,7 @@ def _loss_against(expected: MessagesById, now: QueueFile, layout: Layout, archiv
         if message.message_id not in expected or message.status == Status.READ:
             return message.message_id in expected
         asked.add(message.message_id)
-        return len(asked) <= _ASKED and archives.keeps(message)
+        return len(asked) <= _ASKED and archives.has_copy_of(message)
 
     healing = reconcile(expected, now.text, archived=is_done, taken_out=lambda _: False)
     missing = frozenset(ids_of(healing.adds))

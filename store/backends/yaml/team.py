@@ -47,7 +47,7 @@ from team_console.store.settings.settings_file import (
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
-    from team_console.store.backends.yaml.archive_pages import Whole
+    from team_console.store.backends.yaml.archive_pages import WholeArchive
     from team_console.store.backends.yaml.archives import Archives
     from team_console.store.backends.yaml.queue_file import QueueFile
     from team_console.store.backends.yaml.session import LockedSession
@@ -120,7 +120,7 @@ class YamlTeam(PresentInFolder):
         self.layout = Layout.of(queue, archive_dir, config_path)
         self._disk = disk or Disk()
         self._settings = SettingsReader()
-        self._whole_archive: Whole = {}
+        self._whole_archive: WholeArchive = {}
         self._was_there = self.layout.folder_exists(self._disk)
         self._last_queue: QueueFile | None = None  # as our last write left it: the next reading need not parse it
         self._snapshots: SnapshotReader | None = None
@@ -217,7 +217,7 @@ class YamlTeam(PresentInFolder):
             return []
         archives = self._archives()  # the same for all words: each file is read and searched once
         archives.expect(words)
-        found = (message for word in words for message in archives.holding(word))
+        found = (message for word in words for message in archives.messages_with(word))
         return list(by_id(found).values())
 
     def _archives(self) -> Archives:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 from team_console.store.backends.trail_reader import TrailLine, TrailReader
-from team_console.store.backends.yaml.audit_trail import decoded_line, whole_lines
+from team_console.store.backends.yaml.audit_trail import decode_line, whole_lines
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import is_private_to_other
 from team_console.store.contract.team import AuditLine, LineSeal, judge_seal
@@ -29,7 +29,7 @@ def seal_of(raw: bytes, key: bytes) -> LineSeal:
     return judge_seal(key, raw[: match.start()] + b"}\n" if match else raw, match[1].decode() if match else None)
 
 
-_LINE = msgspec.json.Decoder(TrailLine)
+_LINE_DECODER = msgspec.json.Decoder(TrailLine)
 _SEEN = 256
 """Bytes before the place reached that must still be what they were; a line holds the hash of the one before."""
 
@@ -82,7 +82,7 @@ class TrailFileFollower:
             # guard: plain-lines-are-passed-over
             wanted = block if self._may_tell(block) else b""
             for row in (line + b"\n" for line in wanted.split(b"\n")[:-1] if self._may_tell(line)):
-                line = _line_of(row)
+                line = _decode_trail_line(row)
                 follows = line is not None and line.prev.encode() == self._digest
                 trail.take(line, seal_of(row, trail.key), follows=follows)
                 self._digest = hashlib.sha256(row).hexdigest().encode()
@@ -101,14 +101,14 @@ class TrailFileFollower:
         return size >= self._reached and self._disk.read(self._path, start, len(self._seen))[0] == self._seen
 
 
-def _line_of(row: bytes) -> TrailLine | None:
+def _decode_trail_line(row: bytes) -> TrailLine | None:
     """Return a stored line; of one whose parts are of other types than ours what was done, None for no line at all."""
     with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _LINE.decode(row)
-    known = decoded_line(row)
+        return _LINE_DECODER.decode(row)
+    known = decode_line(row)
     if known is None:
         return None
     with contextlib.suppress(msgspec.DecodeError, RecursionError):  # half a letter, as in names that are no Unicode
-        return _LINE.decode(json.dumps(known, ensure_ascii=False).encode("utf-8", "replace"))
+        return _LINE_DECODER.decode(json.dumps(known, ensure_ascii=False).encode("utf-8", "replace"))
     at, actor, action = (str(known.get(name, "")) for name in ("at", "actor", "action"))
     return TrailLine(known["seq"], at, actor, action, dict(mapping_in(known, "facts")))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
-from team_console.store.backends.yaml.entry import emit
+from team_console.store.backends.yaml.entry import write_entry
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message, new_record
 
@@ -61,7 +61,7 @@ def write_queue(path: Path, messages: Iterable[Message]) -> None:
     """Write a queue file, or an archive as another writer would leave it."""
     with path.open("wb") as file:
         file.write(b"messages:\n")
-        file.writelines(map(emit, messages))
+        file.writelines(map(write_entry, messages))
 
 
 def write_team(folder: Path, messages: Iterable[Message], *, archived: int = 0) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.entry import emit
+from team_console.store.backends.yaml.entry import write_entry
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message
@@ -142,7 +142,7 @@ def _in_turn(*acts: Act) -> Act:
 
 def _roll_back(disk: SimDisk) -> None:
     """A program that does not lock puts back what it read long ago: two messages pending, the third not there."""
-    disk.put(QUEUE, b"messages:\n" + b"".join(emit(make_message(number)) for number in (1, 2)))
+    disk.put(QUEUE, b"messages:\n" + b"".join(write_entry(make_message(number)) for number in (1, 2)))
 
 
 def _vanish(disk: SimDisk) -> None:
@@ -154,13 +154,13 @@ def _vanish(disk: SimDisk) -> None:
 def _offer(disk: SimDisk) -> None:
     disk.folders.add(ROOT / "drop")
     disk.durable_folders.add(ROOT / "drop")
-    disk.put(ROOT / "drop" / "one.yaml", emit(make_message(7)))
+    disk.put(ROOT / "drop" / "one.yaml", write_entry(make_message(7)))
     disk.put(ROOT / "drop" / "bad.yaml", b"- {not a message\n")
 
 
 def _with_foreign(data: bytes) -> bytes:
     """The queue with one more message at its end."""
-    return (b"messages:\n" if data.startswith(b"messages: []") else data) + emit(make_message(8))
+    return (b"messages:\n" if data.startswith(b"messages: []") else data) + write_entry(make_message(8))
 
 
 _TWO = send(1, 2)

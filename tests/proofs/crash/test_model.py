@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from team_console.store.backends.yaml.audit_trail import AuditTrail, Tip
 from team_console.store.backends.yaml.disk import Disk, PartialAppendError, Stat
-from team_console.store.backends.yaml.entry import emit
+from team_console.store.backends.yaml.entry import write_entry
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.model.errors import Code, TeamError
@@ -82,7 +82,7 @@ class Story(RuleBasedStateMachine):
             own = make_message(self.number)
             old = QueueText.parse(self.past[-back])
             body = b"".join(entry.raw for entry in old.entries)
-            self.disk.put(QUEUE, b"messages:\n" + body + emit(own))
+            self.disk.put(QUEUE, b"messages:\n" + body + write_entry(own))
             self.theirs = own.message_id
             self.settled = False
 
