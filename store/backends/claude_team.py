@@ -184,6 +184,7 @@ class ClaudeTeam(Team):
         return f"{self.form.words}: what is said in it decides nothing here"
 
     def _next_step(self) -> str:
+        """Return how its agents can be answered, as a hint."""
         own = "its agents can join a team here: team-console join"
         if self.form is LINES:
             own = f"take it over: team-console migrate {self.location} FOLDER"
@@ -194,15 +195,15 @@ class ClaudeTeam(Team):
         raise TeamError(Code.READ_ONLY, f"{self.location} is {self.obstacle()}", self._next_step())
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
-        """No archives: what passed while we looked is in the snapshot."""
+        """Return no archives: what passed while we looked is in the snapshot."""
         return Page((), None)
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
-        """No audit trail: nothing is done here."""
+        """Return no audit trail: nothing is done here."""
         return []
 
     def attachment(self, reference: str) -> bytes:
-        """No attachments.
+        """Refuse: there are no attachments.
 
         Raises:
             TeamError: `INVALID_FIELD`.
@@ -261,6 +262,7 @@ class ClaudeTeam(Team):
     # Reading. Everything in these files may be of any type, size and length.
 
     def _paths(self) -> list[Path]:
+        """Return the files of the inboxes, as many as are read."""
         try:
             names = sorted(name for name in os.listdir(self._inboxes) if name.endswith(self.form.suffix))
         except OSError:
@@ -268,6 +270,7 @@ class ClaudeTeam(Team):
         return [self._inboxes / name for name in names[:_MOST_FILES]]
 
     def _read_inboxes(self) -> None:
+        """Read the inboxes anew, and keep messages that were taken out of them as read."""
         self._files = {
             path: self._look(path, self._messages_of, self._files.get(path, _File({}))) for path in self._paths()
         }
@@ -308,6 +311,7 @@ class ClaudeTeam(Team):
         raise AssertionError("unreachable")
 
     def _members_of(self, path: Path, text: str, is_last: bool) -> _File:
+        """Read the roster from the text of its file."""
         value = _parsed(text)
         if not isinstance(value, dict):
             raise ValueError("holds no object")
@@ -339,6 +343,7 @@ class ClaudeTeam(Team):
 
     def _kind(self, word: str) -> str:
         # Nobody can vouch for an answer, also once the team is taken over: then requests alone are what they were.
+        """Return the kind that a word of the other program stands for here."""
         is_request = word in KINDS and KINDS[word].answers is None
         # guard: words-of-others-decide-nothing
         return word if self._taken_over and is_request else f"{self.form.kind}:{word}"
@@ -502,6 +507,7 @@ def _text_of(path: Path) -> str:
 
 
 def _mark(path: Path) -> tuple[int, ...] | None:
+    """Return which version of a file is there now; None where it cannot be told."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -510,6 +516,7 @@ def _mark(path: Path) -> tuple[int, ...] | None:
 
 
 def _why(error: Exception) -> str:
+    """Return what is wrong with a file or an entry, as the end of a sentence."""
     if isinstance(error, RecursionError):
         return "is nested too deeply"
     if isinstance(error, json.JSONDecodeError):

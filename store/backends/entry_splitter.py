@@ -452,7 +452,7 @@ class EntrySplitter:
         return self._dash_among_keys(start, lines, keys_column, at_fault)
 
     def _lines_inside(self, start: int, end: int) -> list[tuple[int, int, bool]]:
-        """Place, column and whether it is a dash, of each line below the first that is in no text and no bracket."""
+        """Return place, column and whether it is a dash, of each line below the first in no text and no bracket."""
         spans = self._spans(start, end)
         begin, close, _ = next(spans, (end, end, False))
         found, at = list[tuple[int, int, bool]](), self._line_end(start)

@@ -104,6 +104,7 @@ def find_teams(start: Path, *, depth: int = 3) -> list[str]:
 
 
 def _folders(folder: Path) -> list[Path]:
+    """Return the folders in a folder in which a team may be, sorted."""
     try:
         children = [child for child in folder.iterdir() if child.is_dir() and not child.is_symlink()]
     except OSError:
@@ -112,6 +113,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
+    """Open the team in a folder, of ours or of another program, flat or of a project."""
     if folder.name in (QUEUE_NAME, CONFIG_NAME) and os.path.isfile(folder):
         folder = folder.parent
     if not os.path.isdir(folder):

@@ -280,15 +280,15 @@ class Snapshot(Struct, frozen=True):
         return self.taken_at
 
     def everything(self) -> Sequence[Message]:
-        """As `TeamState`."""
+        """Return the live messages; see `TeamState`."""
         return self.messages
 
     def session_notes(self) -> Sequence[Message]:
-        """As `TeamState`."""
+        """Return the notes; see `TeamState`."""
         return self.notes
 
     def thread(self, request_id: str) -> Sequence[Message]:
-        """As `TeamState`, of the live messages alone."""
+        """Return the live messages of a thread; see `TeamState`."""
         return [message for message in self.messages if carries(message, request_id)]
 
     @property
@@ -437,7 +437,7 @@ class Team(ABC):
         return None
 
     def older(self, *, cursor: str | None = None, limit: int = 200) -> Page:
-        """As `history`, with the finished messages that a `snapshot` leaves out."""
+        """Return a page as `history` does, with the finished messages that a `snapshot` leaves out."""
         return self.history(cursor=cursor, limit=limit)
 
     def used_bytes(self) -> int:
@@ -476,10 +476,10 @@ class Team(ABC):
 
     @abstractmethod
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
-        """Archived messages newest first, of one agent or of all (each id once)."""
+        """Return archived messages newest first, of one agent or of all (each id once)."""
 
     def archived(self, *words: str) -> list[Message]:
-        """Archived messages that have one of the `words`, ids of whatever kind, in their text, and perhaps others.
+        """Return the archived messages with one of the `words`, ids of any kind, in their text, and perhaps others.
 
         Each message id comes once, in no certain order. Of many words, ask for all at once.
         """
@@ -594,7 +594,7 @@ class Team(ABC):
         return ()
 
     def places(self) -> Mapping[str, str]:
-        """Paths by what they are, for whoever has to see at little cost whether anything changed.
+        """Return paths by what they are, for whoever has to see at little cost whether anything changed.
 
         `queue`, `drop` and `settings` of a team in a folder, `database` and `log` of one in a file,
         and `presence`; none of a team on a server.
@@ -612,7 +612,7 @@ _LOCKED_HINT = "Try again. The lock ends with its transaction."
 
 
 def locked_error(place: object, holder: LockHolder | None, wait: float, hint: str = _LOCKED_HINT) -> TeamError:
-    """`STORE_LOCKED`, with all that is known of the holder in its facts.
+    """Make the `STORE_LOCKED` error, with all that is known of the holder in its facts.
 
     Args:
         place: The lock file, or where the database is.
@@ -631,6 +631,7 @@ def locked_error(place: object, holder: LockHolder | None, wait: float, hint: st
 
 
 def _holder_words(holder: LockHolder | None) -> str:
+    """Return the holder of a lock in words, as far as it is known."""
     if holder is None or not holder.action:
         pid = f", pid {holder.pid}" if holder is not None and holder.pid is not None else ""
         return f"another program (its name is not known){pid}"
@@ -665,7 +666,7 @@ def attached_content(team: Team, message: Message) -> str | None:
 
 
 def attachment_problems(team: Team, messages: Iterable[Message]) -> Iterator[Problem]:
-    """Attachments of the messages that are missing or are not what was attached, each told once."""
+    """Yield a problem for each attachment that is missing or is not what was attached, each told once."""
     seen: set[tuple[object, object]] = set()
     for message in messages:
         place = mapping_in(message.payload, "attachment")

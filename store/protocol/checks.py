@@ -1,4 +1,4 @@
-"""Checks of one message by itself, before it is written and on reading: its frame, its fields, its body."""
+"""Check one message by itself, before it is written and on reading: its frame, its fields, its body."""
 
 from __future__ import annotations
 
@@ -233,6 +233,7 @@ def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
 
 @per_message
 def _problems_in(message: Message) -> tuple[Problem, ...]:
+    """Return the problems of one message, worked out once for each message object."""
     read = parse_message(message)
     if read.kind is UNKNOWN:
         return read.frame_problems
@@ -295,6 +296,7 @@ def self_addressed(message: Message) -> Iterator[Problem]:
 
 
 def _field_problem(message: Message, name: str, what: str, severity: str) -> Problem:
+    """Make the problem of one field of a stored message."""
     hint = f"Ask {message.sender} to send it again with {name}."
     return Problem(
         "BODY_INVALID", severity, f"{message.message_id} payload.{name}", f"{message.type}: {name} {what}", hint
@@ -368,6 +370,7 @@ _Oddity = tuple[str, str, str]
 
 
 def _oddities(name: str, body: Fields) -> Iterator[_Oddity]:
+    """Yield what is odd about a body that is well formed, of any kind of the sprint."""
     for key, words in _checker(name).words.items():
         value = body.get(key)
         if isinstance(value, str) and value.upper() not in map(str.upper, words):
@@ -399,6 +402,7 @@ def _operation_oddities(body: Fields) -> Iterator[_Oddity]:
 
 
 def _plan_oddities(body: Fields) -> Iterator[_Oddity]:
+    """Yield what does not fit together in a plan of batches: numbers, doubles, unknown stories, circles."""
     batches, total = body["batches"], body["total_stories"]
     listed = [story for batch in batches for story in batch["stories"]]
     if len(listed) != total:
@@ -489,6 +493,7 @@ def _sprint_problems(message: Message) -> tuple[Problem, ...]:
 
 
 def _body_problems(name: str, body: Fields) -> Iterator[_Oddity]:
+    """Yield what is wrong with the body of a sprint message, or else what is odd about it."""
     wrong = list(wrong_parts(body, KINDS[name].needs))
     yield from ((_MALFORMED, field, text) for field, text in wrong)
     if not wrong:

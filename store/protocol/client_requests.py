@@ -156,6 +156,7 @@ def rest_of_questions(payload: Fields) -> list[Any]:
 
 
 def _read_question(item: Fields) -> Question:
+    """Return a question; options that cannot be read as one are kept among its further fields."""
     options, unread = _read_options(item.get("options"))
     shown = {"question"}
     shown |= {key for key, sort in (("header", str), ("multiSelect", bool)) if isinstance(item.get(key), sort)}

@@ -77,6 +77,7 @@ def _mask_assignment(match: re.Match[str]) -> str:
 
 
 def _is_secret(match: re.Match[str]) -> bool:
+    """Return whether a value that is assigned to such a name is a secret, and no word that stands for one."""
     value = match["value"]
     if re.match(_PLACEHOLDER, value):
         return False
@@ -150,6 +151,7 @@ def summary_warnings(summary: str, *, language: str) -> list[str]:
 
 
 def _length_warnings(summary: str, parts: int) -> list[str]:
+    """Return the warning that a summary is too short or too long, where its words can be counted."""
     if not summary.isascii() and re.search(_UNSPACED, summary) is not None:
         return []
     words = count_words(summary)

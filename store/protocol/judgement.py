@@ -297,6 +297,7 @@ def _belonged(entry: PlacedMessage, kind: RequestKind, thread: Thread) -> bool:
 def _state(
     question: Message, kind: RequestKind, standing: Claim | None, taken_back: PlacedMessage | None
 ) -> RequestState:
+    """Return the state of a request by the answer that stands and by what took it back."""
     if standing is None:
         gone = taken_back is not None or question.status == Status.RECALLED
         # guard: withdrawn-not-open

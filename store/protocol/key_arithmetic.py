@@ -32,6 +32,7 @@ def is_signed_by_key(signature: SshSignature, text: bytes) -> bool:
 
 
 def _is_signed(signature: SshSignature, data: bytes) -> bool:
+    """Return whether the key signed these bytes, by the rules of its kind; raises for most that is broken."""
     parts = WireReader(signature.key)
     kind = parts.string()
     key = load_ssh_public_key(kind + b" " + base64.b64encode(signature.key))

@@ -1,4 +1,4 @@
-"""Every kind of message of the four sources: name, family, direction, priority, what it opens and answers."""
+"""List every kind of message of the four sources: name, family, direction, priority, what it opens and answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is in the team now: settings, the latest complete roster, and the creations and destructions since."""
+"""Tell who is in the team now, by its settings, the latest roster, and creations and destructions since."""
 
 from __future__ import annotations
 
@@ -250,6 +250,7 @@ def members(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str
 
 
 def _live_membership(config: TeamConfig, messages: Iterable[Message]) -> Membership:
+    """Return the membership of live messages; where nobody is declared, with whoever writes or is written to."""
     found = membership_of(config, messages)
     if not config.declared:
         for name in _names_in(messages):
@@ -273,6 +274,7 @@ def known_members(config: TeamConfig, messages: Iterable[Message]) -> Mapping[st
 
 
 def _configured_roles(config: TeamConfig) -> dict[str, str]:
+    """Return name -> role of the members in the settings, the lead as the master."""
     roles = {name: agent.role for name, agent in config.agents.items()}
     if roles.get(config.lead, "member") == "member":
         roles[config.lead] = "master"
@@ -308,6 +310,7 @@ def _names_in(messages: Iterable[Message]) -> Iterable[str]:
 
 
 def _take_roster(found: Membership, entry: PlacedMessage, configured: Mapping[str, str]) -> None:
+    """Take a complete roster: whoever is on it is there, and whoever is not has left."""
     roster = entry.read.body.get("roster")
     if not isinstance(roster, Mapping):
         return
@@ -357,6 +360,7 @@ def _is_in_session(found: Membership, name: str) -> bool:
 
 
 def _take_announcement(found: Membership, entry: PlacedMessage, *, arrives: bool) -> None:
+    """Take the news that an agent was created or destroyed."""
     name = created_agent(entry.read)
     if name is None:
         return

@@ -1,4 +1,4 @@
-"""Parsing of a stored message: its kind, its body, its fields, however its writer spelt them, its place.
+"""Parse a stored message: its kind, its body, its fields, however its writer spelt them, and the plans of a sprint.
 
 First the sprint message that the text of a plain message carries: `NAME: {json}`, and forms that come near to it.
 """
@@ -97,6 +97,7 @@ def carried_in(type: str, payload: Mapping[str, Any]) -> Carried | None:
 
 
 def _prefix_of(content: Any) -> str | None:
+    """Return the name with which a content begins as a sprint message does; None where it begins otherwise."""
     match = PREFIX.match(content) if isinstance(content, str) else None
     if match is None:
         return None
@@ -165,6 +166,7 @@ def _carried_near(name: str, body: Fields, *, is_clear: bool = True) -> Carried:
 
 
 def _found_near_in_text(content: str) -> Carried | None:
+    """Return the sprint message in another form that a text carries; None where it carries none."""
     if "{" not in content:
         return None
     beginning = content[:_BEGINNING]
@@ -310,6 +312,7 @@ _Parsed = tuple[MessageKind, str, Fields | None, str | None, tuple[Problem, ...]
 
 @per_message
 def _parsed(message: Message) -> _Parsed:
+    """Return the fields of a message that was parsed, but for the message itself."""
     carried = carried_in(message.type, message.payload)
     if carried is None:
         return _parsed_plain(message, ())
@@ -330,6 +333,7 @@ def _parsed(message: Message) -> _Parsed:
 
 
 def _parsed_plain(message: Message, odd: tuple[Problem, ...]) -> _Parsed:
+    """Return the same of a message that carries no sprint message, with what is wrong with its frame."""
     kind = kind_of(message.type)
     if kind.family is Family.SPRINT:
         text = f"{message.type} does not travel as a plain message"
@@ -339,6 +343,7 @@ def _parsed_plain(message: Message, odd: tuple[Problem, ...]) -> _Parsed:
 
 
 def _parsed_carried(message: Message, name: str, body: Fields, place: str) -> _Parsed:
+    """Return the same of a message in the form `NAME: {json}`, whose JSON has to state the same name."""
     stated = body.get("msg_type", body.get("type"))  # later revisions of the protocol say `type`
     kind = kind_of(name)
     if stated == name:
@@ -353,6 +358,7 @@ def _parsed_carried(message: Message, name: str, body: Fields, place: str) -> _P
 
 
 def _request_id_of(message: Message, kind: MessageKind, body: Fields) -> str | None:
+    """Return the id that an answer has to quote, or quotes; None where it quotes none."""
     keys: tuple[str, ...] = ()
     if kind.request_kind and kind.family not in _WITH_REQUEST_ID:
         keys = _ID_KEYS.get(kind.request_kind, ())

@@ -221,6 +221,7 @@ def stopped_agents(config: TeamConfig, messages: Iterable[Message], recorded: Re
 
 
 def _stops_now(config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None) -> dict[str, Stop]:
+    """Return the stop of each agent that these live messages tell of."""
     messages = list(messages)
     judged = judge_entries(config, recorded, entries_of(messages, lambda message: message.type in SHUTDOWN))
     speech = filter(is_speech, entries_of(messages, lambda message: True))

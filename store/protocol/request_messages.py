@@ -125,7 +125,7 @@ class RequestMessages:
         return self.recorded.order_of(entry.message.message_id, entry.order)
 
     def rank(self, question: PlacedMessage) -> tuple[bool, RecordOrder]:
-        """The first of several questions has their id; a date is what its writer says it is."""
+        """Return what questions of one id are sorted by: the first has it, and a date is only what its writer says."""
         message_id = question.message.message_id
         return self.recorded is not None and not self.recorded.is_by_desk(message_id), self.when(question)
 
@@ -154,7 +154,7 @@ class RequestMessages:
         return Claim(entry, self.when(entry), verified, altered, self.objection(entry.message, question))
 
     def on_record(self, thread: Thread) -> list[PlacedMessage]:
-        """Answers and withdrawals as they were recorded, in the store or not: taken out, edited, archived."""
+        """Return answers and withdrawals as they were recorded, in the store or not: taken out, edited, archived."""
         recorded = self.recorded
         known = map(recorded.message, recorded.answers_to(thread)) if recorded is not None else ()
         return [PlacedMessage.of(message, float(place)) for place, message in enumerate(known) if message is not None]

@@ -44,6 +44,7 @@ def report_of(message: Message) -> Report | None:
 
 @per_message
 def _report_in(message: Message) -> Report | None:
+    """Return the report in a message, worked out once for each message object."""
     note = session_note(message)
     if note is not None:
         words = note.last_words.strip().partition("\n")[0]

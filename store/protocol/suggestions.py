@@ -66,6 +66,7 @@ _RULE_FIELDS = {"toolName", "ruleContent"}
 
 
 def _rule_words(suggestion: Fields) -> Iterator[str]:
+    """Yield each rule of a suggestion as its client writes it, `Bash(npm test *)`; one of another form as JSON."""
     for item in items_in(suggestion, "rules"):
         if isinstance(item, Mapping) and text_in(item, "toolName") and not item.keys() - _RULE_FIELDS:
             content = item.get("ruleContent", "")

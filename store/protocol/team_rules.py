@@ -345,6 +345,7 @@ _Check = Callable[[ParsedMessage, TeamFacts], Iterator[_TeamOddity]]
 
 
 def _check_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+    """Yield what is wrong with a report that goes to others than its agent was told to report to."""
     targets, message = facts.report_to.get(read.message.sender), read.message
     for recipient in message.recipients if targets else ():
         if targets and recipient not in targets:
@@ -354,6 +355,7 @@ def _check_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity
 
 
 def _check_assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+    """Yield what is wrong with whom an assignment names: to report to, and to ask."""
     tell = f"Tell {', '.join(read.message.recipients)} whom to"
     # A report goes to a slave, so nobody else can be named for it.
     name, what = canonical(key_in(read.body, "report_to")), ""
@@ -393,6 +395,7 @@ def _check_batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_Team
 
 
 def _check_destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[_TeamOddity]:
+    """Yield why an agent should not be ended, or need not be any more."""
     agent = read.body.get("agent_name")
     if not isinstance(agent, str) or (agent == read.message.sender and agent not in facts.roles):
         return  # one that was dispatched asks for its own end, and is on no roster

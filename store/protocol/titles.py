@@ -31,6 +31,7 @@ def structure(value: Any) -> str:
 
 
 def _value_lines(value: Any, depth: int) -> Iterator[str]:
+    """Yield a value of JSON in lines of safe text, as deep as it stands."""
     pad = "  " * depth
     if depth > _DEPTH:  # the rest in one line: what is shown is all that there is
         try:
@@ -48,6 +49,7 @@ def _value_lines(value: Any, depth: int) -> Iterator[str]:
 
 
 def _entry_lines(head: str, value: Any, depth: int) -> Iterator[str]:
+    """Yield a key or a dash with its value, on one line where it fits."""
     if isinstance(value, (Mapping, list, tuple)):
         if not value:
             yield f"{head} {'{}' if isinstance(value, Mapping) else '[]'}"
@@ -67,6 +69,7 @@ def _entry_lines(head: str, value: Any, depth: int) -> Iterator[str]:
 
 
 def _scalar(value: Any) -> str:
+    """Return a value that is neither list nor object, as safe text."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Verdicts: what was shown, what is signed, whether a signature fits, which keys are on record.
+"""Tell what was shown, what is signed, whether a signature fits, and which keys are on record.
 
 From top to bottom: what was shown when a verdict was given (`Seen`); the team's key over every message (`Seal`); which
 messages are verdicts; the text that a human's key signs (`statement`), and whether a signature fits it; whether a
@@ -439,6 +439,7 @@ def mark_of(
 
 
 def _team_key_trouble(config: TeamConfig, message: Message) -> str:
+    """Return why the team's key does not vouch for a message; empty where it does, or there is none."""
     seal = message_seal(message, config.key) if config.key else Seal.SIGNED
     if seal is Seal.SIGNED:
         return ""
@@ -446,6 +447,7 @@ def _team_key_trouble(config: TeamConfig, message: Message) -> str:
 
 
 def _other_request_trouble(message: Message, question: Message | None) -> str:
+    """Return why an answer is not one to this question; empty where it is, or does not say on what it was given."""
     if question is None or question.message_id == message.message_id:
         return ""
     digest = given_on(order_of(message) or message)
@@ -488,6 +490,7 @@ def shown_by_grant(grant_id: str, question: Message) -> FieldDict:
 def _own_key_trouble(
     config: TeamConfig, message: Message, question: Message | None, recorded: RecordedFacts | None
 ) -> str:
+    """Return why the human's own signature does not vouch for a verdict; empty where it does, or need not."""
     if names_grant(message):
         return ""
     # guard: verdict-signed
@@ -499,6 +502,7 @@ def _own_key_trouble(
 def _verdict_signature_trouble(
     config: TeamConfig, message: Message, question: Message | None, recorded: RecordedFacts | None
 ) -> str:
+    """Return why a verdict is not signed by the human it names for this request; empty where it is."""
     keys = config.human(message.sender).keys
     if not keys:
         return f"{message.sender} has no key in the settings"
@@ -639,6 +643,7 @@ def unsigned_confirmations(recorded: RecordedFacts | None) -> Iterator[Confirmat
 
 
 def _is_signed(recorded: RecordedFacts, confirmation: Confirmation) -> bool:
+    """Return whether a key on record of the human signed this confirmation of settings."""
     team_id, human, by = confirmation.team_id, confirmation.human, confirmation.by
     first = _first_key(recorded, human)
     known, unsigned = _known_keys(team_id, human, first, recorded.acceptances)
