@@ -89,7 +89,7 @@ def _befall(app: ConsoleApp, trouble: str, place: Path) -> None:
         app.main.show(replace(known, reading=replace(known.reading, snapshot=snapshot)), showcase.NOW)
     else:
         since = showcase.NOW - timedelta(seconds=48)
-        app.main.show(replace(known, failure="the share does not answer", good_at=since), showcase.NOW)
+        app.main.show(replace(known, failure="the share does not answer", shown_read_at=since), showcase.NOW)
 
 
 async def _until_keys_act(app: ConsoleApp, pilot: Pilot[int]) -> None:

@@ -68,11 +68,11 @@ class OneLine(FewLines):
 
     def set_pieces(self, first: Sequence[tuple[str, Line]], last: Sequence[tuple[str, Line]]) -> None:
         """Show named pieces at both ends, each of which can be clicked."""
-        right = _joined(last)
+        right = _line_of_pieces(last)
         begin = self.size.width - width_of(right)
         # Before the first, and between those at both ends, there is nothing to press.
         ends = ((0, ""), *_ends_of(first, 0), (begin if last else 0, ""), *_ends_of(last, begin))
-        self.set_line(_joined(first), right, ends=ends)
+        self.set_line(_line_of_pieces(first), right, ends=ends)
 
     def fill(self) -> None:
         """Choose anew what fits into the line."""
@@ -92,7 +92,7 @@ class OneLine(FewLines):
         return (spread(self._left, self._right, width),)
 
 
-def _joined(pieces: Iterable[tuple[str, Line]]) -> Line:
+def _line_of_pieces(pieces: Iterable[tuple[str, Line]]) -> Line:
     return tuple(part for _, piece in pieces for part in piece)
 
 
@@ -178,17 +178,17 @@ class Head(OneLine):
         old what is shown is, which the banner tells, too, and last the name of this place; never a number.
         """
         for left, right in self._layouts():
-            if width_of(_joined(left)) + width_of(right) <= self.size.width:
+            if width_of(_line_of_pieces(left)) + width_of(right) <= self.size.width:
                 break
         self.set_pieces(left, (("", right),))
 
     def _layouts(self) -> Iterator[tuple[list[tuple[str, Line]], Line]]:
         facts = self._facts
         end = _end_of_head(facts)
-        whole = (*_named(facts.team, facts.me), *end)
+        whole = (*_names_line(facts.team, facts.me), *end)
         for named in range(len(self._tabs), -1, -1):
             yield self._pieces(named), whole
-        yield self._pieces(0), (*_named("", facts.me), *end)
+        yield self._pieces(0), (*_names_line("", facts.me), *end)
         yield self._pieces(0), end
         short = _end_of_head(replace(facts, pulse=replace(facts.pulse, detail="")))
         yield self._pieces(0), short
@@ -215,7 +215,7 @@ def _tab_piece(tab: Tab, *, has_name: bool, is_active: bool) -> Line:
     return (*key, *count, (" ", chip))
 
 
-def _named(team: str, me: str) -> Line:
+def _names_line(team: str, me: str) -> Line:
     names: Line = ((team, ""),) if team else ()
     if team and me:
         names = (*names, (" · ", "faint"))
@@ -268,7 +268,7 @@ class KeyBar(OneLine):
     def fill(self) -> None:
         """The first keys, as far as there is room beside the pinned ones."""
         last = [(hint.key, _key_piece(hint)) for hint in self._pinned]
-        room = self.size.width - width_of(_joined(last)) - 1
+        room = self.size.width - width_of(_line_of_pieces(last)) - 1
         first: list[tuple[str, Line]] = []
         for hint in self._hints:
             piece = _key_piece(hint)

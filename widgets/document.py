@@ -45,7 +45,7 @@ text can hold it up for ever."""
 _NO_LANGUAGE = frozenset({"", "text", "txt", "plain", "output", "console", "md", "markdown", "mermaid"})
 _EDGE, _GOES_ON = "│ ", "┊ "
 """What begins a line of code, and what begins the rest of one that is longer than the screen is wide."""
-_SIGNS = {"+": "good", "-": "bad"}
+_DIFF_TONES = {"+": "good", "-": "bad"}
 HEADS = frozenset({"head1", "head", "section"})
 """Tones that lines begin in which a reader jumps to."""
 _NARROWEST = 4
@@ -186,8 +186,8 @@ def _code(line: str, width: int, language: str) -> Group:
     """Return a line of code, told apart from one that goes on."""
     line = line.expandtabs(4)
     ends = list(accumulate(map(len, pieces(line, width - len(_EDGE)))))
-    coloured = _coloured(line, language.partition(" ")[0].lower())
-    drawn = parts_within(coloured, pairwise((0, *ends)))
+    parts = _code_parts(line, language.partition(" ")[0].lower())
+    drawn = parts_within(parts, pairwise((0, *ends)))
     return [((_GOES_ON if number else _EDGE, "faint"), *parts) for number, parts in enumerate(drawn)]
 
 
@@ -203,9 +203,9 @@ def _marked_code(line: str, start: int, end: int, width: int) -> Group:
     return drawn
 
 
-def _coloured(text: str, language: str) -> Line:
+def _code_parts(text: str, language: str) -> Line:
     if language == "diff":
-        return ((text, _SIGNS.get(text[:1], "code")),)
+        return ((text, _DIFF_TONES.get(text[:1], "code")),)
     if language in _NO_LANGUAGE:
         return ((text, "code"),)
     parts: list[Part] = []
@@ -259,7 +259,7 @@ def diff(text: str, width: int) -> Iterator[Group]:
         if sign == "@" or sign == _LINE_END:
             yield [((piece, "muted"),) for piece in pieces(line, width)]
             continue
-        tone = _SIGNS.get(sign, "")
+        tone = _DIFF_TONES.get(sign, "")
         heads = ((f"{sign or ' '} ", tone), ("┊ ", "faint"))
         yield [(heads[number > 0], (piece, tone)) for number, piece in enumerate(pieces(rest, width - 2))]
 

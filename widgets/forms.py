@@ -432,8 +432,6 @@ class WrittenMessage(Struct, frozen=True):
 
 
 _URGENT = OptionLine("urgent", "reaches an agent in the middle of its work")
-Foresee = Callable[[tuple[str, ...]], str]
-"""Says in one safe line whom a message to these names would reach; runs in a thread."""
 
 
 class Compose(Form[ResultT]):
@@ -456,7 +454,7 @@ class Compose(Form[ResultT]):
         act: Callable[[WrittenMessage], ResultT],
         *,
         names: Callable[[], Iterable[str]] = tuple,
-        foresee: Foresee,
+        foresee: Callable[[tuple[str, ...]], str],
         words: Callable[[str], tuple[int, list[str]]],
         to: str | None = None,
         verb: str = "Send",
@@ -469,7 +467,7 @@ class Compose(Form[ResultT]):
             title: Safe text for the border.
             act: Takes what was written, in a thread.
             names: Names the first field completes.
-            foresee: Says who would be reached.
+            foresee: Says in one safe line whom a message to these names would reach; runs in a thread.
             words: Counts the words of a summary and says what is odd about it.
             to: Fixed recipients, safe text shown instead of the field.
             quote: What it answers, safe text.

@@ -94,7 +94,9 @@ def request_document(
         facts=tuple(_request_facts(row, now, item, seal, me, earlier_plans(row, requests))),
         more=tuple(more),
         blocks=(
-            *_section("", (((f"‼ {flag}: ", "alert"), (_MEANINGS[flag], "")) for flag in row.flags if flag in _SAID)),
+            *_section_blocks(
+                "", (((f"‼ {flag}: ", "alert"), (_MEANINGS[flag], "")) for flag in row.flags if flag in _FLAGS_IN_WORDS)
+            ),
             *above,
             *content_blocks(row.question, parse_message(row.question), content),
             *below,
@@ -106,11 +108,11 @@ def request_document(
     )
 
 
-_SAID = frozenset(_MEANINGS) - {Flag.OVERDUE}
+_FLAGS_IN_WORDS = frozenset(_MEANINGS) - {Flag.OVERDUE}
 """Flags that are told in words; the clock tells of the other."""
 
 
-def _section(heading: str, lines: Iterable[Line], indent: int = 2, *, beside: bool = False) -> Iterator[Block]:
+def _section_blocks(heading: str, lines: Iterable[Line], indent: int = 2, *, beside: bool = False) -> Iterator[Block]:
     """Yield lines below their heading, if there are any."""
     if made := tuple(lines):
         if heading:
@@ -133,9 +135,11 @@ def _more_blocks(
     if (why := why_in(row.question.payload)) is not None:
         yield Heading("why it asks")
         yield Lines(tuple(((line, ""),) for line in why_lines(why)))
-    yield from _section("asked back", _talk(row, now), 0)
+    yield from _section_blocks("asked back", _talk_lines(row, now), 0)
     before = [other for other in decided_before(row, requests) if other not in earlier] if row.is_open else ()
-    yield from _section("decided on the same before", (_decided(other, requests, now) for other in before), beside=True)
+    yield from _section_blocks(
+        "decided on the same before", (_decided_line(other, requests, now) for other in before), beside=True
+    )
     if row.answers:
         yield Heading("answers" if len(row.answers) > 1 else "answer")
     for answer in row.answers:
@@ -145,21 +149,21 @@ def _more_blocks(
         elif answer.content:
             yield Text(safe_text(answer.content))
         yield from answer_blocks(row.question, answer, content)
-    versions = [*_versions(earlier[:_EARLIER], now)]
+    versions = [*_version_lines(earlier[:_EARLIER], now)]
     if row.superseded_by:
         newer = ("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), "")
         versions.insert(0, newer)
-    yield from _section("history of this plan", versions)
+    yield from _section_blocks("history of this plan", versions)
 
 
-def _talk(row: RequestRow, now: datetime) -> Iterator[Line]:
+def _talk_lines(row: RequestRow, now: datetime) -> Iterator[Line]:
     """Yield the questions back and the asker's answers."""
     for message in row.talk:
         yield ((f"{safe_name(message.sender)}, {ago(message.created_at, now)}", "muted"),)
         yield from (((line, ""),) for line in fenced(message.content))
 
 
-def _decided(row: RequestRow, requests: tuple[RequestRow, ...], now: datetime) -> Line:
+def _decided_line(row: RequestRow, requests: tuple[RequestRow, ...], now: datetime) -> Line:
     """Return the decision, its time, its words and its effect."""
     who = f" by {safe_name(row.answered_by)} {ago(row.answered_at, now)}" if row.answered_by else ""
     words = f": {safe_line(row.reason, 300)}" if row.reason else ""
@@ -168,7 +172,7 @@ def _decided(row: RequestRow, requests: tuple[RequestRow, ...], now: datetime) -
     return REQUESTS[row.state].part, (f"{who}{words}{came}", ""), (f"  {safe_line(row.title, 200)}", "muted")
 
 
-def _versions(earlier: Iterable[RequestRow], now: datetime) -> Iterator[Line]:
+def _version_lines(earlier: Iterable[RequestRow], now: datetime) -> Iterator[Line]:
     for row in earlier:
         sign, when = REQUESTS[row.state], clock_time(row.answered_at or row.asked_at, now)
         words = safe_line(row.reason or row.title, 300)

@@ -157,7 +157,7 @@ def signs_of(view: View | None) -> Mapping[str, Sign]:
     if view is None:
         return {}
     failing, asking = failing_agents(view), {item.who for item in view.attention if item.answerable}
-    signs = {row.name: _sign(row, row.name in failing, row.name in asking) for row in view.roster}
+    signs = {row.name: _agent_sign(row, row.name in failing, row.name in asking) for row in view.roster}
     return signs | ({view.me: replace(signs[view.me], word="you")} if view.me in signs else {})
 
 
@@ -168,7 +168,7 @@ def failing_agents(view: View) -> frozenset[str]:
     return unreached.union(story.agent for story in stories if story.state is StoryState.FAILED)
 
 
-def _sign(row: RosterRow, is_failing: bool, is_asking: bool) -> Sign:
+def _agent_sign(row: RosterRow, is_failing: bool, is_asking: bool) -> Sign:
     if is_failing and row.state is not AgentState.STOPPED:
         return FAILING
     return AGENTS[AgentState.WAITING if row.state is AgentState.PLANNING and is_asking else row.state]

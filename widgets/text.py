@@ -143,7 +143,7 @@ def wrap(line: Line, width: int, *, rest: Line = ()) -> list[Line]:
     lines: list[Line] = []
     parts: list[Part] = []
     used = 0
-    for text, tone in _tokens(line, width - indent):
+    for text, tone in _words_that_fit(line, width - indent):
         size = cell_len(text)
         if used + size > width and used:
             lines.append(_trimmed(parts))
@@ -194,7 +194,7 @@ def parts_within(line: Line, stretches: Iterable[tuple[int, int]]) -> Iterator[l
         yield parts
 
 
-def _tokens(line: Line, width: int) -> Iterator[Part]:
+def _words_that_fit(line: Line, width: int) -> Iterator[Part]:
     for text, tone in line:
         for word in _words(text.expandtabs(4)):
             if cell_len(word) <= width:

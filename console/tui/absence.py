@@ -36,14 +36,14 @@ class Absence:
 
     def __init__(self, screen: MainScreenProtocol, left_at: datetime | None) -> None:
         self._screen = screen
-        self.left_at = self._tells_since = left_at
+        self.left_at = self._to_tell_since = left_at
         self.card = Card(id="since")
 
-    def begin(self) -> None:
+    def tell_once_read(self) -> None:
         """Say once, when the whole store is read, what happened since the last visit."""
-        if self._tells_since is not None and self._screen.situation.is_read:
-            self.tell(self._tells_since)
-            self._tells_since = None
+        if self._to_tell_since is not None and self._screen.situation.is_read:
+            self.tell(self._to_tell_since)
+            self._to_tell_since = None
 
     def came_back(self, seconds: float) -> None:
         """The human was away for so long: say what happened, and mark what came meanwhile."""
@@ -67,7 +67,7 @@ class Absence:
 
 _HALF_A_MINUTE = 30
 """Seconds by which a span is rounded: twelve hours are not eleven when the clock has gone on since."""
-_HEAD = 21
+_HEAD_WIDTH = 21
 """Cells of the words before the things of a kind."""
 
 
@@ -85,7 +85,9 @@ def digest_lines(found: Digest) -> tuple[Line, ...]:
         items = found.of(group)
         if items:
             things = " · ".join(safe_line(happening_line(item), 200) for item in reversed(items))
-            lines.append(((pad(group_head(group, len(items)), _HEAD) + " ", _TONES.get(group, "")), (things, "muted")))
+            lines.append(
+                ((pad(group_head(group, len(items)), _HEAD_WIDTH) + " ", _TONES.get(group, "")), (things, "muted"))
+            )
     if not lines:
         lines.append((("Nothing that is on record happened.", "muted"),))
     waits = f"{found.waiting:,} wait for you" if found.waiting > 1 else "1 waits for you"

@@ -48,8 +48,8 @@ class Background:
         self._screen = screen
         self._busy = self.opens_form = False
         self._fetching: set[str] = set()
-        self._missed: dict[str, float] = {}
-        self._stopping = ""
+        self._try_again_at: dict[str, float] = {}
+        self._stopping_words = ""
         self._gathering: set[str] = set()
 
     def run(self, work: Callable[[], ResultT], then: Callable[[ResultT], None], *, opens_form: bool = True) -> None:
@@ -66,7 +66,7 @@ class Background:
             try:
                 result = await asyncio.to_thread(work)
             except Exception as error:
-                self._failed(error)
+                self._show_failure(error)
                 return
             finally:
                 self._busy = False
@@ -77,9 +77,9 @@ class Background:
             self.opens_form = False
 
     def _show_busy(self) -> None:
-        self._screen.set_busy("writing" if self._busy else self._stopping)
+        self._screen.set_busy("writing" if self._busy else self._stopping_words)
 
-    def _failed(self, error: Exception) -> None:
+    def _show_failure(self, error: Exception) -> None:
         """Say why it was not done; what nobody expected goes to the log, its words may hold what was to be written."""
         if not isinstance(error, TeamError):
             self._screen.report(error)
@@ -92,7 +92,7 @@ class Background:
         place = attachment_of(message)
         if place is None or place in self._fetching or place in self._screen.cache.contents:
             return
-        if monotonic() >= self._missed.get(place, 0.0):
+        if monotonic() >= self._try_again_at.get(place, 0.0):
             self._fetching.add(place)
             start_worker(self._screen.app, self._fetch, message, place, group="fetch")
 
@@ -105,17 +105,17 @@ class Background:
         digest = mapping_in(message.payload, "attachment").get("sha256")
         try:
             data = await asyncio.to_thread(screen.cache.team.attachment, place)
-            self._missed.pop(place, None)
+            self._try_again_at.pop(place, None)
             if digest is not None and sha256(data).hexdigest() != digest:
                 screen.toast(f"✗ {safe_line(place, 120)} is not what the message says it is", severity="error")
-                self._missed[place] = float("inf")
+                self._try_again_at[place] = float("inf")
             else:
                 contents[place] = data.decode("utf-8", errors="replace")
         except Exception as error:
-            if place not in self._missed:  # said once, however often it is tried
-                self._failed(error)
+            if place not in self._try_again_at:  # said once, however often it is tried
+                self._show_failure(error)
             # Nobody can decide on half a text, so a server that was away for a moment must not leave it at that.
-            self._missed[place] = monotonic() + _FETCH_AGAIN
+            self._try_again_at[place] = monotonic() + _FETCH_AGAIN
         finally:
             self._fetching.discard(place)
         while sum(map(len, contents.values())) > _MOST_CONTENTS and len(contents) > _FEWEST_CONTENTS:
@@ -157,7 +157,7 @@ class Background:
 
     def stop_in_turn(self, names: tuple[str, ...], reason: str | None) -> None:
         """Ask agents to stop; each answers, or keeps silent too long, before the next is asked."""
-        if self._stopping:
+        if self._stopping_words:
             self._screen.toast("The team is being asked to stop already.", severity="warning")
             return
         self._say_stopping("stopping")
@@ -169,7 +169,7 @@ class Background:
 
     def _say_stopping(self, words: str) -> None:
         """Show the progress of the shutdown, which takes minutes; empty once it is over."""
-        self._stopping = words
+        self._stopping_words = words
         self._show_busy()
 
     async def _stop_in_turn(self, names: tuple[str, ...], reason: str | None) -> None:
@@ -187,7 +187,7 @@ class Background:
                 try:
                     stops.append(await asyncio.to_thread(ask, name))
                 except Exception as error:
-                    self._failed(error)
+                    self._show_failure(error)
                     if not isinstance(error, TeamError) or error.code is not Code.AGENT_NOT_FOUND:
                         return
                     continue

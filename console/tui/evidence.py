@@ -33,7 +33,7 @@ from team_console.store.views.evidence import (
 )
 from team_console.store.views.rows import Batch, RequestRow
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _DEEPEST = 40
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
 
@@ -42,16 +42,16 @@ def look_for(folder: str, names: Iterable[str]) -> tuple[FileFact, ...]:
     """Look up each name within `folder`, at most `MOST_NAMES`; a folder that cannot be opened gives no facts."""
     wanted = list(islice(names, MOST_NAMES))
     try:
-        root = os.open(folder, _FOLDER)
+        root = os.open(folder, _OPEN_FOLDER)
     except (OSError, ValueError):
         return tuple(FileFact(name, FileState.UNREADABLE) for name in wanted)
     try:
-        return tuple(_look(root, folder, name) for name in wanted)
+        return tuple(_look_up(root, folder, name) for name in wanted)
     finally:
         os.close(root)
 
 
-def _look(root: int, folder: str, name: str) -> FileFact:
+def _look_up(root: int, folder: str, name: str) -> FileFact:
     """Return what is at `name` within `folder`, whose descriptor is `root`."""
     parts = _steps_within(folder, name)
     if parts is None:
@@ -65,7 +65,7 @@ def _look(root: int, folder: str, name: str) -> FileFact:
         return FileFact(name, FileState.LINK if error.errno == errno.ELOOP else FileState.UNREADABLE)
     except ValueError:
         return FileFact(name, FileState.UNREADABLE)
-    return FileFact(name, _state(found.st_mode), found.st_size, found.st_mtime)
+    return FileFact(name, _state_of_mode(found.st_mode), found.st_size, found.st_mtime)
 
 
 def _steps_within(folder: str, name: str) -> list[str] | None:
@@ -89,7 +89,7 @@ def _last_folder(root: int, parts: list[str]) -> Iterator[int]:
     try:
         for part in parts:
             _refuse_link(part, place)
-            inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=place)
+            inner = os.open(part, _OPEN_FOLDER | os.O_NOFOLLOW, dir_fd=place)
             os.close(place)
             place = inner
         yield place
@@ -103,7 +103,7 @@ def _refuse_link(part: str, place: int) -> None:
         raise OSError(errno.ELOOP, "a link")
 
 
-def _state(mode: int) -> FileState:
+def _state_of_mode(mode: int) -> FileState:
     if stat.S_ISREG(mode):
         return FileState.FILE
     if stat.S_ISDIR(mode):
@@ -128,7 +128,7 @@ def runs_of(team: Team, agent: str) -> Runs | None:
     newest = sorted(_run_files(state_subfolder("runs"), prefixes), key=_written_at, reverse=True)[:_MOST_FILES]
     sessions: dict[str, list[Run]] = {}
     for path in sorted(newest, key=lambda path: not path.endswith(OLD)):
-        sessions.setdefault(path.removesuffix(OLD), []).extend(_read(path))
+        sessions.setdefault(path.removesuffix(OLD), []).extend(_runs_in(path))
     # Lines of one session stay in the order they were written in: a clock that is set back makes no run an older one.
     runs = tuple(merge(*sessions.values(), key=lambda run: run.at))[-_MOST_RUNS:]
     begun = [run.at for run in runs] or [min(_written_at(path), _LATEST) for path in newest]
@@ -161,7 +161,7 @@ def _written_at(path: str) -> float:
         return 0.0
 
 
-def _read(path: str) -> Iterable[Run]:
+def _runs_in(path: str) -> Iterable[Run]:
     """Yield the runs of one file that is our own and a plain one; a line that cannot be read is left out."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -235,7 +235,7 @@ def _gather(team: Team, request: EvidenceRequest) -> Evidence:
     if row is None:
         return report_evidence(request.text, LocalEvidence(runs=runs_of(team, request.message.sender)))
     folder, says = project_folder(team, request.message)
-    names = _names(request, row)
+    names = _names_to_look_up(request, row)
     files = look_for(folder, names) if folder else tuple(FileFact(name, FileState.UNREADABLE) for name in names)
     looked = LocalEvidence(folder, says, files, runs_of(team, row.asker))
     return plan_evidence(
@@ -264,7 +264,7 @@ def project_folder(team: Team, question: Message) -> tuple[str, str]:
     return str(folder), "where the team is"
 
 
-def _names(request: EvidenceRequest, row: RequestRow) -> tuple[str, ...]:
+def _names_to_look_up(request: EvidenceRequest, row: RequestRow) -> tuple[str, ...]:
     """Return the files that a plan's text names, or the one that a permission is about."""
     if row.kind is not RequestKind.PERMISSION:
         return named_files(request.text)

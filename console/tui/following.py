@@ -126,7 +126,9 @@ class StoreFollower:
         self._reader.tell = self._tell_progress
         reading = self._reader.first_if_read()
         if reading is not None:
-            self._show_known(reading=reading, looked_at=reading.snapshot.taken_at, good_at=reading.snapshot.taken_at)
+            self._show_known(
+                reading=reading, looked_at=reading.snapshot.taken_at, shown_read_at=reading.snapshot.taken_at
+            )
         self.look()
 
     def look(self, *, back: bool = False) -> None:
@@ -238,8 +240,8 @@ class StoreFollower:
             return
         self._presence.follow(reading)
         now = self._team.clock()
-        good = now if reading.fresh else self._situation.good_at
-        self._show_known(reading=reading, progress=None, failure="", looked_at=now, good_at=good)
+        good = now if reading.fresh else self._situation.shown_read_at
+        self._show_known(reading=reading, progress=None, failure="", looked_at=now, shown_read_at=good)
         # Somebody holds the lock; a write that is over needs no further look.
         self._call_later("holder", HOLDER_LOOK if reading.snapshot.holder is not None else None, self.look, anew=True)
         self._look_when_one_ends(reading.view if reading.fresh else None, now)

@@ -183,7 +183,7 @@ class MainScreen(Screen[None]):
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another situation in the present list; other lists follow when they are gone to."""
         self.situation, self.now = situation, now
-        self.absence.begin()
+        self.absence.tell_once_read()
         if self.view is not None:
             self.pending_decisions.check_again(self.view)
         self.bars.show()  # also where the rest looks the same: it may have said that the screen is old

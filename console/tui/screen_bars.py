@@ -11,7 +11,7 @@ from team_console.console.actions import BY_ID, FOOTER_END, FOOTER_WHILE_READING
 from team_console.console.selection import PLACES, Mode
 from team_console.console.tui.pending_decisions import PendingDecisions
 from team_console.console.tui.screen_protocols import MainScreenProtocol
-from team_console.console.tui.screen_state import ScreenState, troubles_of, truth_of
+from team_console.console.tui.screen_state import ScreenState, store_status, troubles_of
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Status
@@ -115,42 +115,42 @@ _PULSES = {
     State.SETTINGS: bars.SETTINGS,
     State.POLLING: bars.POLLING,
 }
-_OLD = frozenset({State.UNREADABLE, State.VANISHED, State.STALE})
+_SHOWS_FORMER = frozenset({State.UNREADABLE, State.VANISHED, State.STALE})
 """States in which what is shown is what was read before."""
 
 
 def pulse_of(situation: ScreenState, now: datetime) -> Pulse:
     """Return the mark at the right end of the head."""
-    truth = truth_of(situation, now)
-    pulse = _PULSES.get(truth.state, bars.LIVE)
-    return _aged(pulse, situation, now) if truth.state in _OLD else pulse
+    status = store_status(situation, now)
+    pulse = _PULSES.get(status.state, bars.LIVE)
+    return _with_age(pulse, situation, now) if status.state in _SHOWS_FORMER else pulse
 
 
-def _aged(pulse: Pulse, situation: ScreenState, now: datetime) -> Pulse:
-    if situation.good_at is None:
+def _with_age(pulse: Pulse, situation: ScreenState, now: datetime) -> Pulse:
+    if situation.shown_read_at is None:
         return pulse
-    old = f"{span((now - situation.good_at).total_seconds())} old"
+    old = f"{span((now - situation.shown_read_at).total_seconds())} old"
     return replace(pulse, word=old) if pulse is bars.STALE else replace(pulse, detail=old)
 
 
 def notice_of(situation: ScreenState, now: datetime) -> Notice | None:
     """Return the banner, None when there is nothing to say: the worst of what is the matter, and what it means here."""
-    truth = truth_of(situation, now)
-    reason = truth.reasons[0] if truth.reasons else None
+    status = store_status(situation, now)
+    reason = status.reasons[0] if status.reasons else None
     if situation.obstacle and (reason is None or reason.state is State.POLLING):
         return Notice(bars.READ_ONLY, situation.obstacle, "Read-only: you cannot answer here. ^l checks again.")
     if reason is None:
         return None
     if not situation.is_read:
-        return _reading(situation)
+        return _reading_notice(situation)
     place = _place_in_settings(reason, situation.snapshot)
-    text = safe_line(situation.short(f"{place}: {reason.text}" if place else reason.text), 300)
-    if reason.state is State.LOCKED and truth.holder is not None:
-        text = safe_line(holder_words(truth.holder, clock_time(from_text(truth.holder.since), now)), 300)
-    return Notice(_PULSES.get(reason.state, bars.FOREIGN), text, _hint(situation, reason, now))
+    text = safe_line(situation.with_short_paths(f"{place}: {reason.text}" if place else reason.text), 300)
+    if reason.state is State.LOCKED and status.holder is not None:
+        text = safe_line(holder_words(status.holder, clock_time(from_text(status.holder.since), now)), 300)
+    return Notice(_PULSES.get(reason.state, bars.FOREIGN), text, _next_step(situation, reason, now))
 
 
-def _reading(situation: ScreenState) -> Notice | None:
+def _reading_notice(situation: ScreenState) -> Notice | None:
     if situation.failure:
         return Notice(bars.STALE, situation.failure, "It is tried again by itself.")
     if situation.progress is None:
@@ -166,7 +166,7 @@ def _place_in_settings(reason: Reason, snapshot: Snapshot | None) -> str:
     return next((problem.place for problem in problems if problem.message == reason.text), "")
 
 
-def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
+def _next_step(situation: ScreenState, reason: Reason, now: datetime) -> str:
     """Return the next step, or what is shown meanwhile."""
     old = {
         State.UNREADABLE: "Nothing is written until it can be read again.",
@@ -174,21 +174,21 @@ def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
         State.STALE: "It is tried again." if situation.failure else "^l looks now.",
     }.get(reason.state)
     if old is not None:
-        return _meanwhile(situation, now, old)
+        return _with_age_of_shown(situation, now, old)
     if reason.state is State.LOCKED:
         return "Reading goes on; what you write waits up to 2 s for the lock."
     if reason.state is State.SETTINGS and situation.snapshot is not None and situation.snapshot.config.lost:
         return "Those before are used, and nothing is decided until this is mended; 4 says how."
-    hint = situation.short(reason.hint)
+    hint = situation.with_short_paths(reason.hint)
     if reason.state is State.DOUBT and situation.snapshot is not None and not situation.snapshot.messages:
         hint = f"This list may be incomplete. {hint}"
     return safe_line(hint, 300)
 
 
-def _meanwhile(situation: ScreenState, now: datetime, first: str) -> str:
-    if situation.good_at is None or situation.reading is None or situation.reading.view is None:
+def _with_age_of_shown(situation: ScreenState, now: datetime, first: str) -> str:
+    if situation.shown_read_at is None or situation.reading is None or situation.reading.view is None:
         return first
-    when, old = clock_time(situation.good_at, now), span((now - situation.good_at).total_seconds())
+    when, old = clock_time(situation.shown_read_at, now), span((now - situation.shown_read_at).total_seconds())
     return f"{first} Shown is what was read {when}, {old} ago."
 
 
@@ -220,18 +220,18 @@ def tabs_of(view: View | None, places: Collection[Mode], *, watched: str) -> tup
 
 
 def _tab(mode: Mode, view: View | None, watched: str) -> Tab:
-    count, tone = _count(mode, view) if view is not None else ("", "muted")
+    count, tone = _count_on_tab(mode, view) if view is not None else ("", "muted")
     label = f"Needs {watched}" if watched and mode is Mode.NEEDS else mode.label
     return Tab(str(mode), mode.key, label, count, tone)
 
 
-def _count(mode: Mode, view: View) -> tuple[str, str]:
+def _count_on_tab(mode: Mode, view: View) -> tuple[str, str]:
     """Return how much there is to do in a place, and how urgent that is; mail that others have not read is no work."""
     match mode:
         case Mode.NEEDS:
-            return _number(count_to_do(view.attention)), "warn"
+            return _count_words(count_to_do(view.attention)), "warn"
         case Mode.DELIVERIES:
-            return _number(len(view.failed)), "bad"
+            return _count_words(len(view.failed)), "bad"
         case Mode.SPRINT:
             latest = view.batches[-1].session_id if view.batches else ""
             stories = [story for batch in view.batches if batch.session_id == latest for story in batch.stories]
@@ -240,10 +240,10 @@ def _count(mode: Mode, view: View) -> tuple[str, str]:
         case Mode.HEALTH:
             troubles = troubles_of(view)
             errors = sum(problem.severity == "error" for problem in troubles)
-            return (_number(errors), "bad") if errors else (_number(len(troubles)), "warn")
+            return (_count_words(errors), "bad") if errors else (_count_words(len(troubles)), "warn")
         case _:
             return "", "muted"
 
 
-def _number(count: int) -> str:
+def _count_words(count: int) -> str:
     return f"{count:,}" if count else ""

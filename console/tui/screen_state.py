@@ -25,7 +25,7 @@ class ScreenState(Struct, frozen=True):
         progress: Records read and records in all while a long reading goes on.
         failure: What kept the store from being read at all, as a sentence.
         looked_at: When the store was last looked at.
-        good_at: When what is shown was read.
+        shown_read_at: When what is shown was read.
         root: The team's folder, empty when it has none.
         is_temporary: Whether the team is gone when the console is left, so that nobody is to join it.
     """
@@ -35,11 +35,11 @@ class ScreenState(Struct, frozen=True):
     progress: tuple[int, int] | None = None
     failure: str = ""
     looked_at: datetime | None = None
-    good_at: datetime | None = None
+    shown_read_at: datetime | None = None
     root: str = ""
     is_temporary: bool = False
 
-    def short(self, text: str) -> str:
+    def with_short_paths(self, text: str) -> str:
         """`text` with paths inside the team's folder written from there on; the folder is named in Health."""
         return text.replace(self.root + "/", "") if self.root else text
 
@@ -82,20 +82,20 @@ def shows_the_same(state: ScreenState, other: ScreenState) -> bool:
     beside = (state.watch, state.progress, state.failure, mine.fresh, mine.obstacle, mine.local)
     if beside != (other.watch, other.progress, other.failure, others.fresh, others.obstacle, others.local):
         return False
-    return _alike(mine.snapshot, others.snapshot) and _alike(state.view, other.view)
+    return _is_alike_but_for_clocks(mine.snapshot, others.snapshot) and _is_alike_but_for_clocks(state.view, other.view)
 
 
-_PASSING = frozenset({"now", "taken_at", "changed_at", "snapshot"})
+_CHANGES_WITH_EACH_LOOK = frozenset({"now", "taken_at", "changed_at", "snapshot"})
 """Fields of views and snapshots that tell of the look itself, or change only with the revision."""
 
 
-def _alike(shown: Struct, next_shown: Struct) -> bool:
-    names = (name for name in shown.__struct_fields__ if name not in _PASSING)
+def _is_alike_but_for_clocks(shown: Struct, next_shown: Struct) -> bool:
+    names = (name for name in shown.__struct_fields__ if name not in _CHANGES_WITH_EACH_LOOK)
     pairs = ((getattr(shown, name), getattr(next_shown, name)) for name in names)
     return all(before is after or before == after for before, after in pairs)
 
 
-def truth_of(situation: ScreenState, now: datetime) -> StoreStatus:
+def store_status(situation: ScreenState, now: datetime) -> StoreStatus:
     """Return the status of the store, by the judgement that the verbs use."""
     looks = Looks(situation.watch, situation.failure, situation.looked_at)
     return assess(situation.snapshot, now, looks)

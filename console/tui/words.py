@@ -64,10 +64,10 @@ def request_outcome(asked: RequestRow, view: View | None, now: datetime) -> str:
         return newer_words(row, newest, view.requests)
     sign = REQUESTS[row.state]
     when = f" {clock_time(row.withdrawn_at, now)}" if row.withdrawn_at is not None else ""
-    return f"{sign.glyph} {sign.word}{when}{_why(row, now)}"
+    return f"{sign.glyph} {sign.word}{when}{_outcome_reason(row, now)}"
 
 
-def _why(row: RequestRow, now: datetime) -> str:
+def _outcome_reason(row: RequestRow, now: datetime) -> str:
     if row.state is RequestState.SUPERSEDED:
         return f": a newer {'plan' if row.kind is RequestKind.PLAN else 'request'} took its place"
     if row.state is RequestState.WITHDRAWN:
@@ -88,7 +88,7 @@ def first_step(situation: ScreenState, agent: str = "") -> str:
     agent, root = _first_agent(situation, agent), situation.root
     if situation.is_temporary:
         return ""
-    if program := _starts(situation).get(agent):
+    if program := _start_commands(situation).get(agent):
         return program
     if safe_line(root) != root or not is_name(agent):
         return ""
@@ -103,14 +103,14 @@ def first_step_lines(situation: ScreenState, agent: str = "") -> tuple[Line, ...
         return ()
     copies: Line = (("Y copies  ", "muted"), (command, "code"))
     agent = _first_agent(situation, agent)
-    if agent in _starts(situation):
+    if agent in _start_commands(situation):
         words = f"{safe_line(agent, 64)} has joined. Start it in this folder; its requests appear here:"
         return (), ((words, "muted"),), copies
     then = "Then start claude in this folder: its requests appear here."
     return (), (("Let your Claude Code ask here:", "muted"),), copies, ((then, "muted"),)
 
 
-def _starts(situation: ScreenState) -> Mapping[str, str]:
+def _start_commands(situation: ScreenState) -> Mapping[str, str]:
     return situation.reading.local.starts if situation.reading is not None else {}
 
 
@@ -119,18 +119,18 @@ def _is_anybody_running(situation: ScreenState, agent: str) -> bool:
     view = situation.view
     if view is None:
         return False
-    seats = {view.me, view.snapshot.config.lead, USER}
+    humans = {view.me, view.snapshot.config.lead, USER}
     known = (row for row in view.roster if row.is_addressable)
-    running = {row.name for row in known if row.state not in (AgentState.UNKNOWN, AgentState.STOPPED)} - seats
+    running = {row.name for row in known if row.state not in (AgentState.UNKNOWN, AgentState.STOPPED)} - humans
     return agent in running if agent else bool(running)
 
 
 def _first_agent(situation: ScreenState, agent: str) -> str:
     view = situation.view
-    seats = {view.me, view.snapshot.config.lead, USER} if view is not None else {USER}
+    humans = {view.me, view.snapshot.config.lead, USER} if view is not None else {USER}
     names = [row.name for row in situation.roster if row.is_addressable]
-    joined = [name for name in names if name in _starts(situation)]
-    return next((name for name in (agent, *joined, *names, "helper") if name and name not in seats), "helper")
+    joined = [name for name in names if name in _start_commands(situation)]
+    return next((name for name in (agent, *joined, *names, "helper") if name and name not in humans), "helper")
 
 
 def no_team_lines() -> tuple[Line, ...]:
@@ -138,7 +138,7 @@ def no_team_lines() -> tuple[Line, ...]:
     one at work.
     """
     demo = (), (("See how it works first:", "muted"),), (("          ", "muted"), ("team-console demo", "code"))
-    return *_words("○", "No team is here yet", ""), *first_step_lines(ScreenState()), *demo
+    return *_empty_lines("○", "No team is here yet", ""), *first_step_lines(ScreenState()), *demo
 
 
 # Why a list is empty; it never claims that there is nothing when that is not known (decision D16).
@@ -152,30 +152,34 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
     snapshot = situation.snapshot
     if snapshot is None:
         if situation.failure:
-            return _words("◌", "Not read yet", situation.failure, tone="alert")
-        return _words("◔", "Reading the team …", "", tone="open")
-    truth = assess(snapshot, snapshot.taken_at)
-    doubt = truth.reason(State.DOUBT)
+            return _empty_lines("◌", "Not read yet", situation.failure, tone="alert")
+        return _empty_lines("◔", "Reading the team …", "", tone="open")
+    status = assess(snapshot, snapshot.taken_at)
+    doubt = status.reason(State.DOUBT)
     if situation.reading is not None and situation.reading.view is None:
-        if truth.state is State.VANISHED:
-            return _words("∅", "The queue is gone", "It is not known what waits.", tone="alarm")
-        where = safe_line(situation.short(truth.reasons[0].text), 300) if truth.reasons else ""
-        return _words("✗", "The queue cannot be read", f"It is not known what waits. {where}", tone="alarm")
+        if status.state is State.VANISHED:
+            return _empty_lines("∅", "The queue is gone", "It is not known what waits.", tone="alarm")
+        where = safe_line(situation.with_short_paths(status.reasons[0].text), 300) if status.reasons else ""
+        return _empty_lines("✗", "The queue cannot be read", f"It is not known what waits. {where}", tone="alarm")
     if query:
-        return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
+        return _empty_lines("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
     if situation.reading is not None and not situation.reading.fresh:
-        return _words("✗", "It cannot be read now", _AS_LAST_READ if mode is not Mode.HISTORY else "", tone="alarm")
-    if truth.is_empty and doubt is None and mode not in _NOT_OF_QUEUE:
-        title, text, _ = _NOTHING[mode]
+        return _empty_lines(
+            "✗", "It cannot be read now", _AS_LAST_READ if mode is not Mode.HISTORY else "", tone="alarm"
+        )
+    if status.is_empty and doubt is None and mode not in _NOT_OF_QUEUE:
+        title, text, _ = _EMPTY_WORDS[mode]
         text = f"{text} The queue is empty: no agent has written anything yet."
-        return (*_words("○", title, text), *first_step_lines(situation))
+        return (*_empty_lines("○", title, text), *first_step_lines(situation))
     if mode is Mode.NEEDS and snoozed:
-        return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; :wake shows them again.", tone="good")
+        return _empty_lines(
+            "✓", "Nothing else waits for you", f"{snoozed} snoozed; :wake shows them again.", tone="good"
+        )
     if doubt is not None and mode not in _NOT_OF_QUEUE:
         text = safe_line(f"This list may be incomplete: {doubt.sentence}", 300)
-        return _words("≈", "Nothing here in the queue as it stands", text, tone="warn")
-    title, text, tone = _NOTHING[mode]
-    return (*_words("✓" if tone == "good" else "○", title, text, tone=tone), *first_step_lines(situation))
+        return _empty_lines("≈", "Nothing here in the queue as it stands", text, tone="warn")
+    title, text, tone = _EMPTY_WORDS[mode]
+    return (*_empty_lines("✓" if tone == "good" else "○", title, text, tone=tone), *first_step_lines(situation))
 
 
 def has_command(empty: tuple[Line, ...]) -> bool:
@@ -186,7 +190,7 @@ def has_command(empty: tuple[Line, ...]) -> bool:
 _AS_LAST_READ = "Nothing stood here when the team was last read."
 
 
-_NOTHING: dict[Mode, tuple[str, str, str]] = {
+_EMPTY_WORDS: dict[Mode, tuple[str, str, str]] = {
     Mode.NEEDS: ("Nothing waits for you", "Plans, questions and failures of agents show here by themselves.", "good"),
     Mode.AGENTS: ("No messages in this inbox", "What an agent has not read yet waits here; then it moves on.", ""),
     Mode.REQUESTS: ("No request is open", "What agents ask, of whom. What was decided is in History.", ""),
@@ -198,7 +202,7 @@ _NOTHING: dict[Mode, tuple[str, str, str]] = {
 }
 
 
-def _words(glyph: str, title: str, text: str, *, tone: str = "muted") -> tuple[Line, ...]:
+def _empty_lines(glyph: str, title: str, text: str, *, tone: str = "muted") -> tuple[Line, ...]:
     head: Line = ((f"{glyph}  ", tone), (title, "strong"))
     return (head, (), ((text, "muted"),)) if text else (head,)
 

@@ -31,7 +31,7 @@ SNAPSHOT = Snapshot("1", NOW, NOW, TeamConfig(), (MESSAGE,), condition=Condition
 def seen(snapshot: Snapshot = SNAPSHOT, *, view: bool = True, **known: object) -> ScreenState:
     made = View("1", NOW, "ceo", SNAPSHOT) if view else None
     fresh = snapshot.condition in (Condition.OK, Condition.EMPTY)
-    known = {"looked_at": NOW, "good_at": NOW if view else None, **known}
+    known = {"looked_at": NOW, "shown_read_at": NOW if view else None, **known}
     return ScreenState(reading=ReadResult(1, snapshot, made, fresh), **known)  # type: ignore[arg-type]
 
 

@@ -14,7 +14,7 @@ from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
-from team_console.console.tui.screen_state import ScreenState, findings_elsewhere, truth_of
+from team_console.console.tui.screen_state import ScreenState, findings_elsewhere, store_status
 from team_console.console.tui.words import reason_of
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import FOREIGN_TEAM, KEPT_PRIVATE, AuditLine, WatchState
@@ -186,7 +186,7 @@ class HealthListing(Listing[Row]):
         return next((row for row in self.requests if place in (row.question.message_id, row.request_id)), None)
 
     def _with_short_paths(self, problem: Problem) -> Problem:
-        short = self.situation.short
+        short = self.situation.with_short_paths
         return replace(problem, place=short(problem.place), message=short(problem.message))
 
     def searchable_of(self, row: Row) -> Searchable:
@@ -243,9 +243,9 @@ class HealthListing(Listing[Row]):
 
     def _vitals(self) -> tuple[Vital, ...]:
         found = [self._queue_vital(), self._lock_vital(), self._watch_vital(), *((self.audit,) if self.audit else ())]
-        lost = truth_of(self.situation, self.now).reason(State.SETTINGS)
+        lost = store_status(self.situation, self.now).reason(State.SETTINGS)
         if lost is not None:
-            text = safe_line(self.situation.short(lost.text), 300)
+            text = safe_line(self.situation.with_short_paths(lost.text), 300)
             found.append(Vital(_SETTINGS, "▲", "bad", text, safe_line(lost.hint, 300)))
         snapshot = self.situation.snapshot
         if snapshot is not None:
@@ -270,12 +270,12 @@ class HealthListing(Listing[Row]):
         snapshot, place = self.situation.snapshot, safe_line(self.cache.team.location, 300)
         if snapshot is None:
             return Vital("queue", "◔", "open", "is being read", place)
-        reason = truth_of(self.situation, self.now).reason(State.UNREADABLE, State.VANISHED, State.DOUBT)
+        reason = store_status(self.situation, self.now).reason(State.UNREADABLE, State.VANISHED, State.DOUBT)
         if reason is not None:
             glyph, tone, word = "✗", "bad", str(reason.state)
             if reason.state is State.DOUBT:
                 glyph, tone, word = "△", "warn", "in doubt"
-            text = safe_line(f"{word}: {self.situation.short(reason.text)}", 300)
+            text = safe_line(f"{word}: {self.situation.with_short_paths(reason.text)}", 300)
             return Vital("queue", glyph, tone, text, f"{safe_line(reason.hint, 300)}\n\n{place}".strip())
         at, changed = snapshot.changed_at, ""
         if at is not None and at <= self.now:  # later than now it is where a clock was set back
@@ -285,11 +285,11 @@ class HealthListing(Listing[Row]):
         return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\n{kept}")
 
     def _lock_vital(self) -> Vital:
-        truth = truth_of(self.situation, self.now)
-        if truth.holder is None:
+        status = store_status(self.situation, self.now)
+        if status.holder is None:
             return Vital("lock", "✓", "good", "is free", "Whoever writes holds it for a moment; reading needs none.")
-        words = holder_words(truth.holder, clock_time(from_text(truth.holder.since), self.now))
-        blocks = truth.reason(State.LOCKED) is not None
+        words = holder_words(status.holder, clock_time(from_text(status.holder.since), self.now))
+        blocks = status.reason(State.LOCKED) is not None
         more = "It is held longer than a write takes." if blocks else "Whoever writes holds it for a moment."
         return Vital("lock", "⊠" if blocks else "◔", "warn" if blocks else "open", safe_line(f"held {words}"), more)
 

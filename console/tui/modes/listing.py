@@ -23,6 +23,7 @@ from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList
 from team_console.widgets.text import Line
 from textual.message import Message as TextualMessage
+from textual.timer import Timer
 
 RowT = TypeVar("RowT")
 
@@ -236,7 +237,7 @@ class Listing(ABC, Generic[RowT]):
 
 
 class ShownList(Protocol):
-    """A list on the screen, with its thing under the cursor beside it."""
+    """A list on the screen with its thing under the cursor beside it, as its parts use it."""
 
     @property
     def listing(self) -> Listing[Any]:
@@ -247,12 +248,34 @@ class ShownList(Protocol):
         """The list."""
 
     @property
+    def chosen_from(self) -> RowList[Any]:
+        """The list under whose cursor the thing is that is shown."""
+
+    @property
     def detail(self) -> Detail:
         """The thing under the cursor."""
 
     @property
     def is_reading(self) -> bool:
         """Whether the thing has the whole screen."""
+
+    def set_reading(self, is_reading: bool) -> None:
+        """Give the thing the whole screen, or the list its place again."""
+
+    def shown_document(self) -> Document | None:
+        """Return the document of what is chosen."""
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows that fit a query."""
+
+    def step(self, direction: int) -> bool:
+        """Go to the next thing, or the one before; False at the end."""
+
+    def set_timer(self, delay: float, callback: Callable[[], object]) -> Timer:
+        """Call back in so many seconds."""
+
+    def post_message(self, message: TextualMessage) -> bool:
+        """Tell the screen."""
 
 
 # Sorts rows by what the user wants; the order of the view stays where rows are equal.

@@ -197,7 +197,7 @@ class NeedsListing(Listing[ActionItem]):
     def rows_of(self, view: View) -> tuple[ActionItem, ...]:
         """Return all items but the snoozed ones."""
         self._wake_due(view)
-        short = self.situation.short
+        short = self.situation.with_short_paths
         items = (item for item in view.attention if item.key not in self._snoozed)
         return tuple(
             replace(item, who=short(item.who), title=short(item.title)) if item.need is Need.DAMAGED else item
@@ -218,7 +218,7 @@ class NeedsListing(Listing[ActionItem]):
             names = list(dict.fromkeys(item.who for item in same))
             title, who = same[0].title, f"{len(names):,} agents" if len(names) == len(same) else f"{len(same):,} times"
             if self._is_open_permission(same[0]):
-                title = f"{len(same):,} alike: {key.partition(_CAUSE)[2].rpartition(' #')[0]}"
+                title = f"{len(same):,} alike: {_cause_in(key)}"
                 who = first_of(names, 1)
             self._alike[key] = tuple(same)
             yield replace(same[0], who=who, title=title, key=key)
@@ -459,6 +459,11 @@ class NeedsPane(Pane[ActionItem]):
 def _layout_of(request: RequestRow, reader: Detail) -> object:
     """Return what decides how many lines a request has in the reader."""
     return digest_of(request.question), len(request.talk), room_of(reader).width, reader.raw
+
+
+def _cause_in(key: str) -> str:
+    """Return what permissions share in words, without the digest behind them, from the key of their row."""
+    return key.partition(_CAUSE)[2].rpartition(" #")[0]
 
 
 def _key_of_alike_news(item: ActionItem) -> str:

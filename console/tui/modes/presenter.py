@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
-
 from msgspec.structs import replace
 from team_console.console.tui.modes.listing import ShownList
 from team_console.console.tui.words import BROKEN_DOCUMENT, NO_LONGER, request_outcome, row_now, with_banner
@@ -14,8 +11,6 @@ from team_console.store.views.rows import RequestRow, RequestState
 from team_console.widgets.document import Document
 from team_console.widgets.panel import NotShown
 from team_console.widgets.request_documents import earlier_plans, newest_version, remarks_on
-from team_console.widgets.row_list import RowList
-from textual.message import Message as TextualMessage
 from textual.timer import Timer
 
 _EVIDENCE_WAIT = 0.04
@@ -24,30 +19,10 @@ _NEIGHBOURS_WAIT = 0.15
 """Seconds after which the evidence of the rows around the cursor is looked for, since one of them is next."""
 
 
-class PresentedList(ShownList, Protocol):
-    """The list whose thing under the cursor is shown."""
-
-    @property
-    def chosen_from(self) -> RowList[Any]:
-        """The list under whose cursor the thing is that is shown."""
-
-    def set_reading(self, is_reading: bool) -> None:
-        """Give the thing the whole screen, or the list its place again."""
-
-    def shown_document(self) -> Document | None:
-        """Return the document of what is chosen."""
-
-    def set_timer(self, delay: float, callback: Callable[[], object]) -> Timer:
-        """Call back in so many seconds."""
-
-    def post_message(self, message: TextualMessage) -> bool:
-        """Tell the screen."""
-
-
 class DetailPresenter:
     """Gives the detail of one list the document of the thing under the cursor."""
 
-    def __init__(self, host: PresentedList) -> None:
+    def __init__(self, host: ShownList) -> None:
         self._host = host
         self._drawn_row: object = None
         self._request_read: RequestRow | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from team_console.console.tui.modes.listing import ShownList
 from team_console.store.model.errors import TeamError
@@ -109,16 +109,6 @@ class SearchLine(Container):
         self._when_submitted(event.value)
 
 
-class SearchedList(ShownList, Protocol):
-    """The list and the thing below its cursor, in which is searched."""
-
-    def set_filter(self, text: str) -> None:
-        """Show only rows that fit a query."""
-
-    def step(self, direction: int) -> bool:
-        """Go to the next thing, or the one before; False at the end."""
-
-
 class Search:
     """The search of one list: its line, the query of the words in it, and the way from hit to hit.
 
@@ -126,7 +116,7 @@ class Search:
         line: Where the words are typed.
     """
 
-    def __init__(self, host: SearchedList) -> None:
+    def __init__(self, host: ShownList) -> None:
         self._host = host
         self.line = SearchLine(lambda: host.listing.query_values(), self._search, self._submit)
         self._last_query = Query()
