@@ -331,9 +331,11 @@ def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | 
 
 
 def newest_version(row: RequestRow, requests: Iterable[RequestRow]) -> RequestRow | None:
-    """Return the last of those that took the place of `row`, one after the other; None where none did."""
+    """Return the last of those that took the place of `row`, one after the other; None where that was taken back."""
     chain = versions_of((other for other in requests if other.kind is row.kind), row.request_id)
-    return chain[-1] if chain and chain[-1].request_id != row.request_id else None
+    newest = chain[-1] if chain else row
+    is_another = newest.request_id != row.request_id and newest.state is not RequestState.WITHDRAWN
+    return newest if is_another else None
 
 
 def earlier_plans(row: RequestRow, requests: Iterable[RequestRow]) -> tuple[RequestRow, ...]:

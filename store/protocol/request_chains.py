@@ -185,17 +185,22 @@ def _without_need_of_answer(row: RequestRow, by: Message, why: str) -> RequestRo
 def link_versions(rows: Sequence[RequestRow], *final: RequestState) -> list[RequestRow]:
     """Return the requests of one chain, each linked to the version before it, which it supersedes while that is open.
 
-    What was approved gets no further version, and what was taken back counts as none.
+    What was approved gets no further version, and what was taken back counts as none; but a plan that had been replaced
+    stays so where the last one was taken back: its asker was told that it needs no answer.
 
     Args:
         final: Further states in which a request is neither replaced nor points to a later one.
     """
     found: list[RequestRow] = []
     newer: RequestRow | None = None
+    taken_back: RequestRow | None = None
     for place in range(len(rows) - 1, -1, -1):
         row, older = rows[place], rows[place - 1] if place else None
         kept = (RequestState.APPROVED, RequestState.WITHDRAWN, *final)
         is_version = older is not None and older.state not in kept and _is_version_of(row, older)
+        if newer is None and row.state is RequestState.OPEN:
+            # guard: replaced-plan-stays-so
+            newer = taken_back
         may_have_newer = newer is not None and row.state in {RequestState.OPEN, RequestState.REJECTED}.difference(final)
         later = newer.request_id if newer is not None and may_have_newer and _is_version_of(newer, row) else None
         state, flags = row.state, row.flags
@@ -206,6 +211,8 @@ def link_versions(rows: Sequence[RequestRow], *final: RequestState) -> list[Requ
         if row.state is not RequestState.WITHDRAWN:
             # guard: superseding-request-kept
             newer = row
+        elif row.kind is RequestKind.PLAN:
+            taken_back = row
     return _with_age_of_versions(found[::-1])
 
 

@@ -146,4 +146,4 @@ class DetailPresenter:
         if view is None or now is None or now.state is not RequestState.SUPERSEDED:
             return ""
         newest = newest_version(now, view.requests)
-        return newest.request_id if newest is not None else now.superseded_by or ""
+        return newest.request_id if newest is not None else ""
