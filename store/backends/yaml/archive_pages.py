@@ -74,6 +74,7 @@ class ArchivePages(Struct):
         return Page(tuple(found.values()), cursor, tuple(self.problems))
 
     def _open(self, agent: str, place: tuple[str, int] | None) -> _Tail:
+        """Return the archive of an agent from the place where a page ended; from its end without one."""
         parts = self.archives.files(agent)
         if place is None:
             return _Tail(agent, parts)
@@ -127,6 +128,7 @@ class ArchivePages(Struct):
             window *= 4
 
     def _read_whole(self, path: Path) -> ReadStretch:
+        """Return all records of an archive that cannot be read backwards; the last one is remembered."""
         known, now = self.whole.get(path), self.disk.stat(path)
         if known is None or now is None or now.mark != known[0]:
             data, read = self.disk.read(path)
@@ -178,13 +180,14 @@ def _unique_key(message: Message, found: Mapping[str, Message]) -> str:
 
 
 def _place(tail: _Tail) -> tuple[str, int]:
-    """Part and byte before which the next page of this archive ends; no part when it is read."""
+    """Return part and byte before which the next page of an archive ends; no part when it is read."""
     if not tail.parts or tail.end is None:
         return "", 0
     return tail.parts[-1].name, tail.ready[-1][0] if tail.ready else tail.end
 
 
 def _parse_cursor(cursor: str | None) -> dict[str, tuple[str, int]]:
+    """Return agent -> part and byte at which its archive goes on, of a cursor of ours."""
     if cursor is None:
         return {}
     try:

@@ -184,7 +184,7 @@ def closed_ids(data: bytes) -> list[str]:
 
 
 def damaged_records(data: bytes) -> list[tuple[int, str]]:
-    """Offset and id of each closed entry whose checksum does not hold."""
+    """Return offset and id of each closed entry whose checksum does not hold."""
     wrong = [closing for closing in closing_lines(data) if not closing.holds(data)]
     return [(closing.end, closing.word.decode("ascii", "replace")) for closing in wrong]
 
@@ -199,7 +199,7 @@ def outside_closed_entries(data: bytes) -> bytes:
 
 
 def closed_length(data: bytes) -> int:
-    """Bytes up to the end of the last entry that is closed with the right checksum; 0 when there is none."""
+    """Return the bytes up to the end of the last entry that is closed with the right checksum; 0 for none."""
     return max((entry.behind for entry in closed_entries(data)), default=0)
 
 
@@ -245,7 +245,7 @@ class Archives:
         return sorted({agent for agent, _ in self._files()})
 
     def files(self, agent: str | None = None) -> list[Path]:
-        """Archive files, of one agent or of all, oldest part of each agent first."""
+        """Return the archive files, of one agent or of all, oldest part of each agent first."""
         return [path for owner, path in self._files() if agent in (None, owner)]
 
     def words(self) -> set[str]:
@@ -277,7 +277,7 @@ class Archives:
         return next(self.copies(message_id, agent), None)
 
     def thread(self, request_id: str) -> Iterator[Message]:
-        """Archived messages that carry `request_id` in their payload or as their id."""
+        """Return archived messages that carry `request_id` in their payload or as their id."""
         return (message for message in self.messages_with(request_id) if carries(message, request_id))
 
     def messages_with(self, word: str) -> Iterator[Message]:
@@ -304,12 +304,13 @@ class Archives:
         return (b"", []) if is_closed else self._mend(path)
 
     def forget(self) -> None:
-        """Drop what was read."""
+        """Forget what was read, so that it is read again."""
         self._parts.clear()
         self._occurring.clear()
         self._names = None
 
     def _files(self) -> list[tuple[str, Path]]:
+        """Return agent and path of each archive, looked for once."""
         if self._names is None:
             folder = self._layout.archives
             try:
@@ -366,6 +367,7 @@ class Archives:
             start, length = start + last, _WINDOW
 
     def _may_hold(self, path: Path, text: str) -> bool:
+        """Return whether a text may stand in an archive, by a look at its bytes."""
         if not is_plain(text):
             return True
         needle = text.encode()
@@ -384,6 +386,7 @@ class Archives:
         return words
 
     def _rotate(self, path: Path) -> None:
+        """Make an archive the next numbered part of its agent."""
         mine = archive_part(path.name)
         parts = [archive_part(name) for name in self._disk.names(path.parent)]
         numbers = [part[1] or 0 for part in parts if part is not None and mine is not None and part[0] == mine[0]]

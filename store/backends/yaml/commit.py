@@ -234,6 +234,7 @@ def _complete_line(team: LockedTeam, line: Line, settings: bytes | None, **for_r
 
 
 def _append_line(team: LockedTeam, line: Line) -> None:
+    """Append a line to the audit trail, from where on the transaction is committed."""
     try:
         team.tip = team.trail.append(line, team.tip, mode=team.queue.mode_beside)
     except PartialAppendError as error:

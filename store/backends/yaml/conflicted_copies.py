@@ -76,6 +76,7 @@ class ConflictedCopies(Struct):
     def _problem(
         self, path: Path, mark: FileVersion, is_sure: bool, queue: QueueFile | None, archives: Archives
     ) -> Problem | None:
+        """Return what to tell of one copy; None where it need not be one, or nothing is only there."""
         messages = self._messages(path, mark)
         place = path.name if path.parent == self.layout.folder else f"{path.parent.name}/{path.name}"
         what = f"{place} is a copy that a synced folder made when two machines wrote at once"
@@ -100,6 +101,7 @@ class ConflictedCopies(Struct):
         return Problem(CONFLICTED_COPY, "warning", place, text, hint)
 
     def _messages(self, path: Path, mark: FileVersion) -> tuple[Message, ...] | None:
+        """Return the messages in a copy, read once; None where it cannot be read."""
         key = str(path), mark
         if key not in self.seen:
             try:
@@ -111,6 +113,7 @@ class ConflictedCopies(Struct):
 
     @staticmethod
     def _only_there(messages: tuple[Message, ...], queue: QueueFile | None, archives: Archives) -> list[Message]:
+        """Return the messages of a copy that are neither in the queue nor in an archive."""
         left = []
         for message in messages:
             here = queue.text.message(message.message_id) if queue is not None else None

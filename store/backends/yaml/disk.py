@@ -234,6 +234,7 @@ class Disk:
 
 
 def _stat(found: os.stat_result) -> Stat:
+    """Return what the system says of a file, in the fields that are used here."""
     mode = found.st_mode
     if stat.S_ISREG(mode):
         kind = "file"
@@ -270,6 +271,7 @@ def _create(path: Path, mode: int, group: int, flags: int) -> int:
 
 
 def _refuse_special(fd: int, path: Path) -> int:
+    """Return the descriptor of a plain file; of anything else it is closed and refused."""
     if stat.S_ISREG(os.fstat(fd).st_mode):
         return fd
     os.close(fd)
@@ -293,7 +295,7 @@ def _read_all(fd: int, path: Path, start: int, length: int | None) -> bytes:
 
 
 def _sync_bytes(fd: int) -> None:
-    """fsync; on macOS through the drive's own cache."""
+    """Make the bytes of a file durable by fsync; on macOS through the drive's own cache."""
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is not None:
         try:
@@ -323,7 +325,7 @@ def size_of(disk: Disk, path: Path) -> int:
 
 
 def shared_mode(queue: Stat | None) -> int:
-    """Mode of the other files of a team: private, unless its queue is for a group to write."""
+    """Return the mode of the other files of a team: private, unless its queue is for a group to write."""
     return 0o660 if queue is not None and queue.mode & 0o020 else PRIVATE
 
 
@@ -394,6 +396,7 @@ class PartialAppendError(OSError):
 
 
 def _write(disk: Disk, fd: int, pieces: Iterable[bytes | bytearray | memoryview]) -> None:
+    """Write all of the pieces."""
     for piece in pieces:
         view = memoryview(piece)
         while view:  # the system may take less than it is given
@@ -401,6 +404,7 @@ def _write(disk: Disk, fd: int, pieces: Iterable[bytes | bytearray | memoryview]
 
 
 def _take_back(disk: Disk, fd: int, size: int, cause: BaseException) -> None:
+    """Cut off what was appended in part; where that fails, say that it may be there."""
     try:
         disk.truncate(fd, size)
         disk.sync(fd)

@@ -116,6 +116,7 @@ class DropFolder:
             return []
 
     def _clear_away(self, path: Path) -> None:
+        """Remove a file that was taken in."""
         try:
             with contextlib.suppress(FileNotFoundError):
                 self._disk.unlink(path)
@@ -123,6 +124,7 @@ class DropFolder:
             self._leave(path, f"was taken in and cannot be removed: {error.strerror or error}")
 
     def _reject(self, path: Path, why: str, first: str = "Correct it and") -> None:
+        """Move a file that is no message to `rejected/`, and tell why."""
         target = self._layout.rejected / path.name
         try:
             make_folder(self._team, self._layout.rejected, mode=self._team.queue.mode_beside)
@@ -136,7 +138,7 @@ class DropFolder:
         return self._tell("DROP_REJECTED", f"drop/rejected/{target.name}", text, hint)
 
     def _leave(self, path: Path, why: str) -> None:
-        """A file that cannot be dealt with must keep nobody from writing, and is neither lost nor taken in twice."""
+        """Leave a file where it is that cannot be dealt with, and tell of it: it must keep nobody from writing."""
         self._left += 1
         if self._left <= _TOLD:
             place = f"drop/{path.name}"
@@ -239,6 +241,7 @@ class DropReader(Struct):
         return DropContents(messages, tuple(marks), tuple(problem for _, problem in found if problem is not None))
 
     def _mark(self, name: str) -> FileVersion | None:
+        """Return which version of a file in `drop/` is there; None where it cannot be told."""
         try:
             found = self.disk.stat(self.layout.drop / name)
         except OSError:

@@ -98,6 +98,7 @@ class Values:
         return [self.value(item, as_text=bool(as_text), depth=depth + 1, alias=alias) for item in node.value]
 
     def _resolved(self, node: Node, alias: Node | None) -> tuple[Node, Node | None]:
+        """Return the node that an alias stands for, and the alias; its weight is counted."""
         while node.kind == "alias":
             alias = alias or node
             if node.value is None:
@@ -113,6 +114,7 @@ class Values:
         return node, alias
 
     def _mapping(self, node: Node, as_text: bool | None, depth: int, alias: Node | None) -> FieldDict:
+        """Return the object in a node, each key once, with what it merges by `<<`."""
         found: FieldDict = {}
         lines: dict[str, int] = {}
         merged: FieldDict = {}
@@ -274,7 +276,7 @@ def _frame(raw: bytes) -> str:
 
 
 def to_message(record: Fields, raw: bytes) -> Message:
-    """Understand a record read from `raw`.
+    """Make the message of a record that was read from `raw`.
 
     Raises:
         TextError: Id, type, sender or recipient is missing, or an envelope value has the wrong shape.
@@ -421,6 +423,7 @@ def _new_behind_status(old: Fields, new: Fields) -> FieldDict:
 
 
 def _replaced(text: str, changes: list[_Change]) -> str:
+    """Return a text with these stretches of it written anew."""
     pieces, position = [], 0
     for start, end, written in changes:
         if start < position:
@@ -469,6 +472,7 @@ class _Patch(Struct, frozen=True):
             yield at, at, lines if self.text[:at].endswith("\n") else self.eol + lines
 
     def _change(self, node: Node, key: Node, value: Node, before: Any, after: Any) -> Iterator[_Change]:
+        """Yield the stretches to write anew so that a key has another value."""
         written = _one_line(after, flow=node.flow)
         if value.kind == "mapping" and isinstance(after, Mapping) and after and before:
             yield from self.changes(value, before, after)
@@ -480,6 +484,7 @@ class _Patch(Struct, frozen=True):
             yield key.start, self._last(value), self._lines(key.value, after, key.column)
 
     def _removal(self, node: Node, key: Node, value: Node) -> _Change:
+        """Return the stretch to take out so that a key is gone."""
         line = self.text.rfind("\n", 0, key.start) + 1
         if node.flow:
             raise _NotByLines
@@ -500,6 +505,7 @@ class _Patch(Struct, frozen=True):
 
 
 def _one_line(value: Any, *, flow: bool) -> str | None:
+    """Write a value on one line; None where it needs several."""
     if isinstance(value, (Mapping, list, tuple)) and value:
         return None
     written = own_form.write_scalar(value, "", flow=flow)

@@ -150,7 +150,7 @@ def names_in(disk: Disk, layout: Layout, folder: Path) -> list[str]:
 
 
 def refuse_way_out(disk: Disk, layout: Layout, folder: Path) -> None:
-    """Never go through a link that leads out of the team.
+    """Refuse to go through a link that leads out of the team.
 
     Raises:
         OSError: It is one.

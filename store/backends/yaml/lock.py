@@ -132,6 +132,7 @@ def _padded(facts: dict[str, Any]) -> bytes:
 
 
 def _parse_facts(text: bytes) -> dict[str, Any]:
+    """Return what the text of a lock file says of its holder; empty for other bytes."""
     try:
         facts = json.loads(text[:_WIDTH].decode())
     except ValueError:
@@ -187,6 +188,7 @@ def hold_link_locks(disk: Disk, layout: Layout, *, wait: float, mode: int) -> It
 
 
 def _acquire(disk: Disk, path: Path, wait: float, mode: int) -> HeldLock:
+    """Take the lock on a file, or say in one error why it cannot be had."""
     found = disk.stat(path)
     if found is not None and found.kind != "file":
         kind = "pipe or device" if found.kind == "other" else found.kind

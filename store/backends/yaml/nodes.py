@@ -51,6 +51,7 @@ class _Composer(Struct):
     loader: Any = None
 
     def root(self) -> Node | None:
+        """Return the node of the one document in the text; None for an empty one."""
         try:
             self.loader = getattr(self.yaml, "CSafeLoader", self.yaml.SafeLoader)(self.data)
         except (self.yaml.YAMLError, ValueError) as error:
@@ -69,6 +70,7 @@ class _Composer(Struct):
             self.loader.dispose()
 
     def _next(self) -> Any:
+        """Return the next event of the text, unless it is nested too deeply."""
         try:
             event = self.loader.get_event()
         except MemoryError:
@@ -86,6 +88,7 @@ class _Composer(Struct):
         return event
 
     def _node(self, event: Any) -> Node:
+        """Return the node that begins with an event, with all nodes in it."""
         mark, end = event.start_mark, event.end_mark.index
         node = Node("alias", None, mark.index, end, mark.line + 1, mark.column, event.anchor)
         anchor: str | None = event.anchor
@@ -115,6 +118,7 @@ class _Composer(Struct):
         return node
 
     def _explained(self, error: Any) -> TextError:
+        """Return an error of the reader of YAML with our words and the place in the text."""
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         if mark is not None:
             where, text = mark, f"{error.problem} ({error.context})" if error.context else str(error.problem)

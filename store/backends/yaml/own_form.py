@@ -78,6 +78,7 @@ class TextError(Exception):
 
 
 def _place(lines: tuple[int, ...], column: int | None) -> str:
+    """Return the lines of an error as the end of its sentence."""
     if not lines:
         return ""
     if len(lines) > 1:
@@ -215,6 +216,7 @@ def _is_plain_utf8(raw: bytes) -> bool:
 
 
 def _value_of(written: bytes, scalar: Any) -> Any:
+    """Return the value of a scalar or an empty collection; `scalar` reads one that is plain."""
     mark = written[:1]
     if mark == b"'":
         return written[1:-1].decode().replace("''", "'")
@@ -281,6 +283,7 @@ def write_pair(key: str, value: Any, column: int) -> str:
 
 
 def _mapping(mapping: Fields, column: int, depth: int) -> Iterator[str]:
+    """Yield the lines of an object whose keys stand at `column`."""
     _check_depth(depth)
     for key, value in mapping.items():
         if not isinstance(key, str):
@@ -289,6 +292,7 @@ def _mapping(mapping: Fields, column: int, depth: int) -> Iterator[str]:
 
 
 def _pair(key: str, value: Any, column: int, depth: int) -> Iterator[str]:
+    """Yield the lines of one key and its value."""
     pad = " " * column
     written = key if _is_plain_key(key) and key.lower() not in _IMPLICIT else quoted(key)
     head = f"{pad}{written}:" if len(key) <= _LONGEST_KEY else f"{pad}? {written}\n{pad}:"
@@ -303,6 +307,7 @@ def _pair(key: str, value: Any, column: int, depth: int) -> Iterator[str]:
 
 
 def _sequence(items: list[Any] | tuple[Any, ...], column: int, depth: int) -> Iterator[str]:
+    """Yield the lines of a list whose dashes stand at `column`."""
     _check_depth(depth)
     pad = " " * column
     for item in items:
@@ -352,6 +357,7 @@ def _float_text(value: float) -> str:
 
 
 def _string(text: str, pad: str, *, flow: bool) -> str:
+    """Write a text plain, as a block, or in quotes."""
     plain = _PLAIN_ASCII if text.isascii() else _wide()[0]
     if plain.fullmatch(text) and text.lower() not in _IMPLICIT and not (flow and not _FLOW.isdisjoint(text)):
         return text
@@ -378,6 +384,7 @@ def quoted(text: str) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
+    """Return a character as an escape in double quotes."""
     character = match[0]
     point = ord(character)
     if 0xD800 <= point <= 0xDFFF:

@@ -213,6 +213,7 @@ class QueueText(EntryText, dict=True, eq=False):
 
     @staticmethod
     def _first_of_id(entry: Entry, seen: set[str]) -> Entry:
+        """Return an entry, as damaged where a message before it has its id."""
         if entry.message is None or entry.message.message_id not in seen:
             seen.update([entry.message.message_id] if entry.message is not None else ())
             return entry
@@ -220,6 +221,7 @@ class QueueText(EntryText, dict=True, eq=False):
         return Entry(entry.raw, TextError(text, 1, hint="Give it an id of its own."))
 
     def _made_unique(self, counts: Mapping[str, int]) -> QueueText:
+        """Return the text with each id once, where some are there several times."""
         text = self.edit() if self.odd else self
         kept: list[Entry] = []
         places: dict[tuple[str, str], int] = {}
@@ -263,7 +265,7 @@ class QueueText(EntryText, dict=True, eq=False):
         return sum(entry.is_damaged for entry in self.entries)
 
     def around(self) -> list[tuple[int, TextError]]:
-        """For each piece between entries that is none, and hides none, the line of the file and what it is."""
+        """Return for each piece between entries that is none, and hides none, its line in the file and what it is."""
         return list(self._errors_of(lambda entry: entry.is_frame))
 
     def damaged(self) -> list[tuple[int, TextError]]:
@@ -282,6 +284,7 @@ class QueueText(EntryText, dict=True, eq=False):
         return found
 
     def _errors_of(self, is_meant: Callable[[Entry], bool]) -> Iterator[tuple[int, TextError]]:
+        """Yield line and error of each entry that is meant, in lines of the file."""
         line = self.head.count(b"\n") + 1
         for entry in self.entries:
             if entry.error is not None and is_meant(entry):
@@ -315,6 +318,7 @@ class QueueText(EntryText, dict=True, eq=False):
         return [message for message in found if isinstance(message, Message)]
 
     def _places_with(self, words: Iterable[bytes]) -> Sequence[int]:
+        """Return the index of each entry that holds one of the words, or may hold it in another spelling."""
         data, hiding = self.data(), self._places_hiding_words
         sought = [word for word in words if word in data]
         if not sought:
@@ -388,6 +392,7 @@ class QueueText(EntryText, dict=True, eq=False):
         return Entry(self.style.of(message), message)
 
     def _changed_entry(self, entry: Entry, message: Message | None) -> Entry:
+        """Return an entry with another message in it, changed line by line where that can be done."""
         if entry.tied and entry.message is not None:  # others may take away what an alias stands for
             return self._new_entry(message or entry.message)
         if message is None or entry.message is None:

@@ -118,6 +118,7 @@ def _blank_queue(disk: Disk, path: Path, error: TextError) -> QueueFile:
 def _load_once(
     disk: Disk, path: Path, known: QueueFile | None, progress: Progress | None, released: Released | None
 ) -> QueueFile:
+    """Return the present generation, read without patience."""
     found = disk.stat(path)
     if found is None:
         return known if known is not None and known.stat is None else QueueFile(QueueText.empty(), None)

@@ -71,7 +71,7 @@ class _EntryReader:
         return found
 
     def piece(self, data: bytes, piece: Piece) -> Entry:
-        """Understand one piece.
+        """Return the entry in one piece.
 
         Raises:
             InterruptedError: `progress` said so.

@@ -305,6 +305,7 @@ def _was_written(disk: Disk, layout: Layout) -> bool:
 
 
 def _ends_closed(disk: Disk, path: Path) -> bool:
+    """Return whether the end of an archive has a closing line, as each of ours has."""
     found = disk.stat(path)
     if found is None or found.kind != "file":
         return False

@@ -84,7 +84,7 @@ class YamlTransaction(Transaction):
         return self._text.entries_with(words) if words else None
 
     def stored_naming(self, word: str) -> Sequence[Message] | None:
-        """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it."""
+        """Return messages whose bytes hold an id, or what could hide it; see `Transaction.stored_naming`."""
         if not is_spelled_one_way(word):
             return None
         return list(dict.fromkeys([*self._text.entries_with([word.encode()]), *self.changes.replaced]))
@@ -96,6 +96,7 @@ class YamlTransaction(Transaction):
         return self._archives.thread(request_id)
 
     def delete_archived(self, before: datetime) -> FieldDict:
+        """Plan to shorten archives with the commit; see `Transaction.delete_archived`."""
         self.shortened = plan_shortening(self._team, before=before, keep=set(ids_of(self.stored())))
         ids = frozenset[str]().union(*(item.ids for item in self.shortened))
         left = {item.path.name: len(item.data or b"") for item in self.shortened}
@@ -283,6 +284,7 @@ def open_session(
 
 
 def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
+    """Refuse to commit what rests on a message that says something else by now."""
     if not rests_on:
         return
     from team_console.store.protocol.verdicts import digest_of  # with all that judges requests: 8 ms

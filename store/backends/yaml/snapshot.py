@@ -260,6 +260,7 @@ class SnapshotReader:
             return frozenset(self._rewordings.facts(self._settings().config.key).reworded).union(changed)
 
     def _read_queue(self, progress: Progress | None = None) -> tuple[QueueFile | None, _Broken | None]:
+        """Return the queue as it is now, or why it cannot be read."""
         queue = self._layout.queue
         try:
             found = self._disk.stat(queue)
@@ -300,6 +301,7 @@ class SnapshotReader:
     def _condition(
         self, generation: QueueFile | None, messages: Sequence[Message], problems: list[Problem]
     ) -> Condition:
+        """Return the condition of the team; a queue that is gone is told among the problems."""
         if generation is None:
             return Condition.UNREADABLE
         if generation.stat is None:
@@ -325,6 +327,7 @@ class SnapshotReader:
         return bool((audit and audit.size) or disk.stat(layout.prev) or names_in(disk, layout, layout.archives))
 
     def _vanished_problem(self) -> Problem:
+        """Return the problem of a queue that is gone, with the way back."""
         queue = self._layout.queue
         hint = "The next write puts its messages back from the audit trail (audit.jsonl)."
         if self._disk.stat(self._layout.audit) is None:
@@ -563,6 +566,7 @@ class Losses:
         return same and read_text(self._disk, self._layout.lock) == lock_text
 
     def _compare(self, now: QueueFile, ours: QueueFile | None, released: Released | None) -> Loss | None:
+        """Return what the queue lacks by our own account; None where nothing can be told."""
         try:
             expected = self._expected(now, ours, released)
             if expected is None:

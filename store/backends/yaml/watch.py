@@ -151,6 +151,7 @@ def _note_marks(layout: Layout) -> frozenset[tuple[str, int, int]]:
 
 
 def _stat_facts(path: Path) -> tuple[int, ...] | None:
+    """Return what changes with a file; None where there is none."""
     try:
         found = os.stat(path)
     except OSError:
