@@ -120,7 +120,7 @@ def seconds_since(text: str, now: datetime) -> float | None:
 
 
 def epoch_ms(moment: datetime) -> int:
-    """Milliseconds since 1970, as request ids carry them (decision D8)."""
+    """Return the milliseconds since 1970, as request ids carry them (decision D8)."""
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 

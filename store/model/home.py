@@ -17,6 +17,6 @@ def home() -> Path:
 
 
 def state_folder() -> Path:
-    """`XDG_STATE_HOME/team-console`, by default below `~/.local/state`."""
+    """Return `XDG_STATE_HOME/team-console`, by default below `~/.local/state`."""
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base and os.path.isabs(base) else home() / ".local" / "state") / "team-console"

@@ -61,6 +61,7 @@ def without_comments(text: str) -> str:
 
 
 def _parse_sequence(text: str) -> list[Any]:
+    """Parse JSON values that follow each other, with white space between."""
     values: list[Any] = []
     decoder, at = json.JSONDecoder(object_pairs_hook=refuse_repeated_keys), 0
     while at < len(text):
@@ -73,6 +74,7 @@ def _parse_sequence(text: str) -> list[Any]:
 
 
 def _parse_with(parse: Callable[[str], Any], text: str, *, what: str, hint: str) -> Any:
+    """Return what `parse` makes of the text; raises `TeamError` as `parse_json`."""
     if not text.strip():
         raise TeamError(Code.INVALID_FIELD, f"{what} is empty", hint)
     try:

@@ -173,7 +173,7 @@ def counted(number: int, name: str) -> str:
 
 
 def first_of(items: Sequence[str], most: int) -> str:
-    """`a, b and 3 more`: at most so many of them by name."""
+    """Name at most so many of them: `a, b and 3 more`."""
     left = len(items) - most
     return ", ".join(items[:most]) + (f" and {left} more" if left > 0 else "")
 

@@ -53,7 +53,7 @@ def next_attempt(message: Message) -> datetime | None:
 
 
 def lease_end(message: Message) -> datetime | None:
-    """Until when a claim holds, None when the message has no readable one."""
+    """Return until when a claim holds, None when the message has no readable one."""
     return message.moment("lease_until")
 
 
@@ -93,7 +93,7 @@ def is_expired(message: Message, now: datetime) -> bool:
 
 
 def wait_after(attempts: int) -> timedelta:
-    """From attempt number `attempts` (from 1) to the next one."""
+    """Return the wait from attempt number `attempts` (from 1) to the next one."""
     return timedelta(seconds=RETRY_WAITS[min(attempts, len(RETRY_WAITS)) - 1])
 
 

@@ -58,7 +58,7 @@ _LOCAL_SETTINGS = ("key_file", "queue_dir", "queue_file", "archive_dir")
 
 
 def settings_as_yaml(config: TeamConfig) -> str:
-    """YAML with what the settings say, or of settings that nobody wrote the team, its lead and its members.
+    """Write what the settings say as YAML, or of settings that nobody wrote the team, its lead and its members.
 
     Its key and the places of its files are left out: they are where this team is, not what it is.
     """
@@ -113,6 +113,7 @@ class _Editor:
         self.key, self.agents = _find_field(self.root, "agents")
 
     def add(self, agent: Agent) -> str:
+        """Return the text with a member at the end of its list, in the form that the list has."""
         fields, entries = fields_of(agent), _entries(self.agents)
         by_name = bool(entries) and self.agents.id == "mapping"
         part = (
@@ -131,6 +132,7 @@ class _Editor:
         return self._insert_lines(len(self.text), ["agents:", *_member_lines(agent)])
 
     def change(self, name: str, field: str, value: Any) -> str:
+        """Return the text with one field of a member; None for `value` takes it away."""
         _, named, node = self._member(name)
         key, old = _find_field(node, field)
         if key is None and value is None:
@@ -153,6 +155,7 @@ class _Editor:
         return self._drop_lines(key.start_mark.index, _end_of(old))
 
     def remove(self, name: str) -> str:
+        """Return the text without a member."""
         place, named, node = self._member(name)
         if self.agents.flow_style:
             return self._change_part(self.agents, place, None)
@@ -173,7 +176,7 @@ class _Editor:
         raise SettingsEditError(f"{name} is not listed in the settings")
 
     def _replace_value(self, key: Any, old: Any, words: str) -> str:
-        """Another value for a key; an old one that is empty may stand anywhere behind it."""
+        """Put another value behind a key; an old one that is empty may stand anywhere behind it."""
         after = int(key.end_mark.index)
         return self._splice(after, max(_end_of(old), after + 1), f": {words}")
 
@@ -197,7 +200,7 @@ class _Editor:
         return self._splice(self.text.rfind("\n", 0, start) + 1, len(self.text) if last < 0 else last + 1, "")
 
     def _insert_lines(self, after: int, lines: list[str]) -> str:
-        """Whole lines behind the line in which `after` is."""
+        """Put whole lines behind the line in which `after` is."""
         newline = "\r\n" if "\r\n" in self.text else "\n"
         at = self.text.find("\n", max(after - 1, 0)) + 1 or len(self.text)
         gap = newline if at == len(self.text) and self.text and not self.text.endswith("\n") else ""

@@ -90,6 +90,7 @@ def weakening_words(before: TeamConfig, after: TeamConfig) -> str:
 
 
 def _weakenings(before: TeamConfig, after: TeamConfig) -> Iterator[str]:
+    """Yield what `after` gave up of `before`, as ends of sentences."""
     if after.verdicts != "signed":
         yield "asks for no signed verdicts any more"
     if before.team_id and after.team_id != before.team_id:
@@ -284,6 +285,7 @@ class SettingsReader:
             return self.known
 
     def _read(self, stored: StoredSettings) -> SettingsInForce:
+        """Read the text that is there and judge it by the one that was in force before."""
         text = None
         try:
             text = stored.text()

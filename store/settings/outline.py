@@ -82,6 +82,7 @@ def _read_one_line(line: str, before: int) -> Outline | None:
 
 
 def _compose(text: str, before: int) -> Any:
+    """Return the root node that PyYAML makes of the text, None for no text; refuses what is nested too deep."""
     import yaml  # 14 ms, which settings of the simple form below do not need
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -212,6 +213,7 @@ class _SimpleForm:
 
 
 def _rows(text: str, before: int) -> Iterator[_SimpleRow]:
+    """Yield keys, dashes and scalars of a text in the simple form, line by line."""
     for line, written in enumerate(text.split("\n"), start=before + 1):
         content = written.lstrip(" ")
         column = len(written) - len(content)

@@ -115,7 +115,10 @@ def _key_refusal(text: str, hint: str) -> TeamError:
 
 
 def _can_others_write(status: os.stat_result) -> bool:
-    """A folder with the sticky bit keeps what is in it from others; a group of its owner alone is no other."""
+    """Return whether other users can write there.
+
+    A folder with the sticky bit keeps what is in it from others; a group of its owner alone is no other.
+    """
     if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
         return False
     return bool(status.st_mode & 0o002) or (bool(status.st_mode & 0o020) and not _is_own_group(status))
@@ -171,7 +174,7 @@ def settings_bytes(path: Path) -> bytes | None:
 
 
 def with_command_trust(config: TeamConfig, path: Path) -> TeamConfig:
-    """Settings out of the file or database `path`, whose commands are run only when nobody else can write it."""
+    """Return settings out of the file or database `path` that run commands only when nobody else can write it."""
     try:
         trouble = _find_distrust(path)
     except OSError as error:
@@ -290,7 +293,7 @@ class _ConfigBuilder(SettingsChecker):
         )
 
     def _priorities(self) -> tuple[dict[str, str], dict[str, int]]:
-        """Kind -> priority, and priority -> its place in the order; one mapping in the settings says either."""
+        """Return kind -> priority, and priority -> its place in the order; one mapping in the settings says either."""
         priorities: dict[str, str] = {}
         ranks: dict[str, int] = {}
         for word, value in self.values.get("priorities", {}).items():
@@ -307,6 +310,7 @@ class _ConfigBuilder(SettingsChecker):
         return priorities, ranks
 
     def _find_places(self) -> tuple[Path | None, Path | None]:
+        """Return queue and archives that the settings name; None for the usual places, and in place of refused ones."""
         is_project = _is_in_project_folder(self._path)
         root = self._path.parents[len(PROJECT_FOLDER.parts)] if is_project else self._path.parent
         usual = root / PROJECT_QUEUES if is_project else root

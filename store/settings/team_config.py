@@ -182,11 +182,11 @@ class TeamConfig(Struct, frozen=True):
     unconfirmed: str = ""
 
     def __repr__(self) -> str:
-        """Its name alone: the key belongs in no log and no traceback."""
+        """Return its name alone: the key belongs in no log and no traceback."""
         return f"TeamConfig({self.name!r})"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        """The same for tracebacks with the values of variables, which do not ask for `repr`."""
+        """Return the same for tracebacks with the values of variables, which do not ask for `repr`."""
         return [("name", self.name)]
 
     @property

@@ -102,7 +102,7 @@ class _MessagesById:
                 self._add(message)
 
     def order(self, message: Message) -> Order:
-        """Sorts by time, then by place in the store, archived ones before those in the queue."""
+        """Return the key that sorts by time, then by place in the store, archived ones before those in the queue."""
         return when_created(message), self._places.get(message.message_id, 0)
 
     def naming(self, word: str) -> Sequence[Message]:
@@ -218,6 +218,7 @@ def deliveries_of(message: Message) -> list[Delivery]:
 
 
 def _delivery(message: Message, name: str) -> Delivery:
+    """Return where a message is on its way to one recipient."""
     status, key = status_for(message, name), {Status.READ: "read_at", Status.DELIVERED: "delivered_at"}
     at = message.read_by.get(name, message.delivered_to.get(name))
     if at is None and status in key:

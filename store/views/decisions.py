@@ -324,6 +324,7 @@ class _Trail:
                 yield self._from_line(line, ids, questions.get(text_in(line.facts, "request_id")))
 
     def _from_line(self, line: AuditLine, ids: Sequence[str], question: Message | None) -> DecidedRequest:
+        """Return the decision that a line of the trail tells of, whose messages are gone."""
         recorded, facts, config = self.recorded, line.facts, self._config
         verdict = next((message for item in ids if recorded and (message := recorded.message(item))), None)
         proof, _, gap = self.proof(ids[0])
@@ -363,6 +364,7 @@ class _Trail:
 
 
 def _decision_of(row: RequestRow, config: TeamConfig, trail: _Trail) -> DecidedRequest:
+    """Return the decision of a request by its verdict and by what the trail has of it."""
     verdict = row.verdict
     assert verdict is not None
     proof, number, gap = trail.proof(verdict.message_id)
@@ -493,7 +495,7 @@ _MARKDOWN_SIGNS = frozenset("\\`*_{}[]()#+-.!|<>~")
 
 
 def ledger_json(ledger: DecisionLedger) -> dict[str, Any]:
-    """`decisions --json`."""
+    """Return what `decisions --json` prints."""
     return {
         "decisions": [decision_json(decision) for decision in ledger.decisions],
         "count": len(ledger.decisions),
@@ -527,6 +529,7 @@ def markdown(ledger: DecisionLedger, team: str) -> Iterator[str]:
 
 
 def _decision_lines(decision: DecidedRequest) -> Iterator[str]:
+    """Yield the lines of one decision in Markdown."""
     yield ""
     title = f": {_escaped(decision.title)}" if decision.title else ""
     yield f"## {_escaped(decision.verdict.capitalize())} by {_escaped(decision.by)}{title}"
@@ -539,6 +542,7 @@ def _decision_lines(decision: DecidedRequest) -> Iterator[str]:
 
 
 def _fact_lines(decision: DecidedRequest) -> Iterator[tuple[str, str]]:
+    """Yield name and value of each fact of a decision, in Markdown."""
     after = decision.after_seconds
     yield "request", f"{_escaped(decision.request_id)} ({_escaped(decision.kind or 'kind not known')})"
     yield "asked", f"{_time_words(decision.asked_at)} by {_escaped(decision.asked_by or 'not known')}"

@@ -116,7 +116,7 @@ def digest_of_team(team: Team, view: View, since: datetime) -> Digest:
 
 
 def _happenings_of_request(view: View, row: RequestRow) -> Iterator[Happening]:
-    """Its question, its verdict, its end without one."""
+    """Yield what happened to a request: its question, its verdict, its end without one."""
     is_stop, what, ref = row.kind is RequestKind.SHUTDOWN, f"{row.kind}: {row.title}", row.request_id
     if reason := denial_of(row.question.payload) if row.answered_at is None else "":
         yield Happening(DigestGroup.DENIED, row.asked_at, row.asker, f"{row.title} ({reason})", ref=ref)
@@ -146,7 +146,7 @@ def _happenings_of_request(view: View, row: RequestRow) -> Iterator[Happening]:
 
 
 def _happenings_of_message(view: View, message: Message) -> Iterator[Happening]:
-    """A story or batch that ended, or words to the reader; requests and their answers are told as such."""
+    """Yield a story or batch that ended, or words to the reader; requests and their answers are told as such."""
     read, group = parse_message(message), None
     if read.name == COMPLETE:
         state = report_state(read.body)

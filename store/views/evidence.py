@@ -387,6 +387,7 @@ _WHY_NO_FILE = {
 
 
 def _file_part(fact: FileFact, since: float | None, source: str) -> EvidencePart:
+    """Return what a look at one name found; a file that changed after the request was written says so."""
     if fact.state is FileState.FILE:
         is_newer = since is not None and fact.changed_at > since
         return EvidencePart(Mark.CHANGED if is_newer else Mark.THERE, f"{fact.name}, {_size_words(fact.size)}", source)
@@ -411,7 +412,7 @@ def _story_parts(text: str, batches: Sequence[Batch], since: float | None) -> It
 
 
 def _run_parts(looked: LocalEvidence, rejected: RequestRow | None, until: float | None) -> Iterator[EvidencePart]:
-    """Up to when it asked: what goes on meanwhile must not make every look another one."""
+    """Yield what the agent ran up to when it asked: what goes on meanwhile must not make every look another one."""
     if looked.runs is None:
         yield EvidencePart(Mark.NOT_KNOWN, f"commands it ran: not known ({_NOTHING_TOLD})")
         return

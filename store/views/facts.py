@@ -60,6 +60,7 @@ def status_for(message: Message, name: str) -> str:
 
 
 def _delivery_row(entry: PlacedMessage, recipient: str, status: str, now: datetime) -> DeliveryRow:
+    """Return the row of a message for one recipient."""
     message = entry.message
     key = message.message_id if not message.is_group else f"{message.message_id}/{recipient}"
     state = _STATES[status]
@@ -179,7 +180,7 @@ def unquoted_partners(message: Message, among: Iterable[Message]) -> list[Messag
 
 
 def _questions_and_answers(entries: Iterable[PlacedMessage]) -> Iterator[tuple[PlacedMessage, PlacedMessage | None]]:
-    """Each message that asks something, with its answer; a message to somebody who waits for one asks nothing.
+    """Yield each message that asks something, with its answer; a message to somebody who waits for one asks nothing.
 
     Args:
         entries: All of them, in order.
@@ -272,7 +273,7 @@ def _orders(entries: Mapping[str, PlacedMessage]) -> dict[str, Order]:
 
 
 def roster_drift(config: TeamConfig, team: Membership, facts: Iterable[PlacedMessage]) -> Iterator[Problem]:
-    """`ROSTER_DRIFT` for each agent the latest roster wrongly leaves out or still lists."""
+    """Yield `ROSTER_DRIFT` for each agent the latest roster wrongly leaves out or still lists."""
     roster = team.roster
     if roster is None:
         return

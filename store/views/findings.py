@@ -68,7 +68,7 @@ def _clock_findings(entry: PlacedMessage, now: datetime) -> Iterator[Problem]:
 
 
 def _unknown_kinds(facts: Facts) -> Iterator[Problem]:
-    """Kinds nobody here knows; their messages are shown and kept as they are."""
+    """Yield the kinds that nobody here knows; their messages are shown and kept as they are."""
     reads = (entry.read for entry in facts.live)
     kinds = Counter(read.name for read in reads if read.kind is UNKNOWN and not read.frame_problems)
     for name, number in sorted(kinds.items()):
@@ -118,6 +118,7 @@ def _grant_findings(grant: Message, facts: Facts) -> Iterator[Problem]:
 
 
 def _record_findings(entry: PlacedMessage, config: TeamConfig) -> Iterator[Problem]:
+    """Yield what is odd in one record: words, an address to itself, missing fields, a wrong or missing signature."""
     message = entry.message
     yield from _odd_words(entry)
     if message.type not in (SESSION, GRANT, RECALLED):  # what we write ourselves, from a member to itself
@@ -144,7 +145,7 @@ def _record_findings(entry: PlacedMessage, config: TeamConfig) -> Iterator[Probl
 
 
 def _unknown_replies(facts: Facts) -> Iterator[Problem]:
-    """`UNKNOWN_REPLY` for each live message that quotes what nobody else has, in stored order."""
+    """Yield `UNKNOWN_REPLY` for each live message that quotes what nobody else has, in stored order."""
     quotes = [(entry, text_in(entry.message.payload, "in_reply_to")) for entry in facts.live if facts.complete]
     quoting = [(entry, quoted) for entry, quoted in quotes if quoted]
     wanted = {quoted for _, quoted in quoting}
@@ -231,7 +232,7 @@ def trail_findings(lines: Sequence[AuditLine]) -> Iterator[Problem]:
 
 
 def key_findings(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[Problem]:
-    """`KEY_NOT_ON_RECORD` for keys the trail never saw, `KEY_TAKEN_UNSIGNED` for those no known key vouches for.
+    """Yield `KEY_NOT_ON_RECORD` for keys the trail never saw, `KEY_TAKEN_UNSIGNED` for those no known key vouches for.
 
     `SIGNING_GIVEN_UP` where verdicts were signed and need not be any more, `SETTINGS_TAKEN_UNSIGNED` for settings that
     asked less or were lost, and were confirmed by no key on record. `AUDIT_LOST` where the trail began anew. What the
@@ -277,7 +278,7 @@ _NOT_AMONG_THOSE = "among the messages that were looked at, and older archived o
 
 
 def findings(facts: Facts, roster: Sequence[RosterRow], by: TeamFacts) -> tuple[Problem, ...]:
-    """Errors first; within a severity the store, then the team, then single messages in stored order."""
+    """Return all findings, errors first; within a severity the store, then the team, then messages in stored order."""
     held = [entry for entry in facts.live if entry.when > facts.now or entry.message.status == Status.CLAIMED]
     general = [
         *dict.fromkeys(facts.problems),
@@ -302,7 +303,7 @@ def findings(facts: Facts, roster: Sequence[RosterRow], by: TeamFacts) -> tuple[
 
 
 def _merge_equal_notices(notices: Iterable[Problem]) -> Iterator[Problem]:
-    """Notices that say the same of several messages, once: many of them would bury what is worse."""
+    """Yield notices that say the same of several messages once: many of them would bury what is worse."""
     alike: dict[tuple[str, str], list[Problem]] = {}
     for notice in notices:
         alike.setdefault((notice.code, notice.message), []).append(notice)
@@ -323,7 +324,7 @@ def _twin_findings(facts: Facts) -> Iterator[Problem]:
 
 
 def _changed_messages(facts: Facts) -> Iterator[Problem]:
-    """Live messages that the audit trail has found changed; such a change that is not on it yet the store tells."""
+    """Yield live messages that the audit trail has found changed; the store tells of others."""
     for message_id, what in (facts.recorded.reworded if facts.recorded is not None else {}).items():
         if message_id in facts.ids:
             yield changed_problem(message_id, what)
@@ -426,7 +427,7 @@ def _flag_findings(facts: Facts, row: RequestRow, flag: Flag) -> Iterator[Proble
 
 
 def _overdue_finding(facts: Facts, row: RequestRow) -> Iterator[Problem]:
-    """Nobody is told to remind itself; an agent that is gone needs no answer to its stop."""
+    """Yield an overdue request, unless an agent that is gone owes the answer to its stop; nobody reminds itself."""
     if row.kind is RequestKind.SHUTDOWN and row.addressee in facts.team.gone:
         return
     how = f"Answer it: {_ANSWER_COMMANDS.get(row.kind, 'team-console approve {}, or reject').format(row.request_id)}."
@@ -441,7 +442,7 @@ def _overdue_finding(facts: Facts, row: RequestRow) -> Iterator[Problem]:
 
 
 def _unasked_answers(facts: Facts) -> Iterator[Problem]:
-    """Answers whose question is nowhere; not while it may be among archived messages nobody looked at."""
+    """Yield answers whose question is nowhere; not while it may be among archived messages nobody looked at."""
     for entry in sorted(facts.requests.orphans, key=lambda entry: entry.order) if facts.complete else ():
         message = entry.message
         if message.message_id in facts.ids:

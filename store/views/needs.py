@@ -252,6 +252,7 @@ def _dropped_items(facts: Facts) -> Iterator[ActionItem]:
 
 
 def _request_item(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem:
+    """Return the item of an open request that the reader may answer."""
     need, stop, refused = need_of(row.kind), facts.stop_of(row.asker), ""
     has_ended = row.asker in facts.team.gone or (stop is not None and stop.ended)
     if Flag.REFUSED in row.flags and not has_ended:

@@ -125,6 +125,7 @@ class Projection:
             self._past.pop(message_id, None)
 
     def _make_view(self, snapshot: Snapshot, now: datetime) -> View:
+        """Judge all that is known at the moment `now`, and make the rows of it."""
         config = snapshot.config
         # The queue in stored order, and all of the past before it.
         live, past = PlacedMessage.each(self._live), PlacedMessage.each(self._past.values(), -len(self._past))

@@ -188,6 +188,7 @@ def _text_proposal(
 
 
 def _edits_in(given: Fields) -> Iterator[Edit]:
+    """Yield the edits that an input asks for; none where one of them is not understood."""
     several = given.get("edits")
     items = several if isinstance(several, list) else [given]
     found = []

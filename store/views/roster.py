@@ -73,6 +73,7 @@ def _names_on_roster(facts: Facts) -> set[str]:
 
 
 def _roster_row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str) -> RosterRow:
+    """Return the row of one name, with the open requests of its own that wait."""
     inbox, seen = facts.inboxes.get(name, _NO_INBOX), facts.seen.last_seen(name)
     role, session = facts.team.role(name), facts.team.sessions.current(name)
     told = session if session is not None and _is_last_word(session, facts.seen.spoken.get(name)) else None
@@ -110,6 +111,7 @@ def _roster_row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_li
 def _state(
     facts: Facts, name: str, seen: datetime | None, waiting: Sequence[RequestRow], told: AgentSession | None
 ) -> tuple[AgentState, str]:
+    """Return the state of an agent and why: a stop counts most, then what it waits for, its session, its messages."""
     spoke = facts.seen.spoken.get(name)
     stop = facts.stops.get(name)
     if stop is not None and not stop.is_alive:

@@ -273,7 +273,7 @@ class Sprint(Struct, frozen=True):
     _done: frozenset[str] = frozenset()
 
     def waiting_for(self, story: str) -> tuple[str, ...]:
-        """Stories not done that wait for `story`, directly or through others; a circle ends where it began."""
+        """Return stories not done that wait for `story`, directly or through others; a circle ends where it began."""
         found: dict[str, None] = {}
         ahead = deque(self._next.get(story, ()))
         while ahead:

@@ -82,6 +82,7 @@ class Term(Struct, frozen=True):
         return self._is_in(found) is not self.is_negated
 
     def _is_in(self, found: Searchable) -> bool:
+        """Return whether what this term asks for is there; whether it is negated does not count here."""
         match self.key:
             case "from":
                 return self._is_named([found.sender])
@@ -104,6 +105,7 @@ class Term(Struct, frozen=True):
         return self.pattern is None or any(self.pattern.search(text) for text in found.texts)
 
     def _is_named(self, names: Iterable[str]) -> bool:
+        """Return whether one of the names is the one that is asked for, or has a word that begins so."""
         if self.is_whole:
             return self.value in names
         is_exact = any(letter.isupper() for letter in self.value)
@@ -187,6 +189,7 @@ def refuse_unfinished(text: str) -> None:
 
 
 def _terms(text: str, now: datetime, saved: Mapping[str, str], depth: int) -> Iterator[Term]:
+    """Yield the terms of a query, those of saved queries in their place."""
     for part in _QUERY_PART.finditer(text):
         key, exact, value = part["key"] or "", part["exact"] is not None, part["exact"] or part["word"] or ""
         if key and key not in KEYS:
@@ -206,6 +209,7 @@ def _terms(text: str, now: datetime, saved: Mapping[str, str], depth: int) -> It
 
 
 def _term(key: str, value: str, is_negated: bool, is_whole: bool, now: datetime) -> Term:
+    """Return one term, its time or expression read."""
     if key in ("since", "before"):
         return Term(key, value, is_negated, moment=moment_of(value, now, named=f"{key}:"))
     if key == "is" and value.casefold() not in MARKS:
@@ -371,6 +375,7 @@ def query_completions(text: str, values: Mapping[str, Iterable[str]]) -> list[st
 
 
 def _texts_in(message: Message) -> Iterator[str]:
+    """Yield every text of a message in which words are looked for."""
     yield from (message.message_id, message.sender, *message.recipients)
     ahead: list[Any] = [message.payload]
     while ahead:

@@ -87,14 +87,14 @@ class _SprintFold:
             session.needs[str(story)] = texts_of(mapping_in(graph, story).get("depends_on"))
 
     def correct(self, entry: PlacedMessage) -> None:
-        """A correction drops what it drops, and what an agent works on stays where it is."""
+        """Take a correction: it drops what it drops, and what an agent works on stays where it is."""
         session = self._session(entry)
         now = {key: batch.stories for key, batch in session.batches.items() if batch.report is None}
         begun = {story for story, state in session.states.items() if state is not StoryState.OPEN}
         session.plan(replanned(now, entry.read.body, begun), entry)
 
     def task(self, entry: PlacedMessage) -> None:
-        """An agent works on a story."""
+        """Note that an agent works on a story."""
         body, session, is_dispatch = entry.read.body, self._session(entry), entry.read.name == DISPATCH
         agent = dispatched_name(entry.read) if is_dispatch else entry.message.recipients[0]
         story = key_in(body, "story_key")
@@ -112,7 +112,7 @@ class _SprintFold:
         self.work[agent] = session.name, story
 
     def report(self, entry: PlacedMessage) -> None:
-        """An agent says how its work on a story ended."""
+        """Note how an agent says that its work on a story ended."""
         body, agent = entry.read.body, entry.message.sender
         name, story = self.work.pop(agent, ("", ""))
         story = story or key_in(body, "story_key")
@@ -125,7 +125,7 @@ class _SprintFold:
         session.agents[story] = agent
 
     def end(self, entry: PlacedMessage) -> None:
-        """Nobody works any more on the story of an agent that was destroyed."""
+        """Note that nobody works any more on the story of an agent that was destroyed."""
         agent = created_agent(entry.read) or ""
         self.work.pop(agent, None)
         for session in self.sessions.values():
@@ -134,7 +134,7 @@ class _SprintFold:
                     session.states[story] = StoryState.OPEN
 
     def finish(self, entry: PlacedMessage) -> None:
-        """A slave reports its batch."""
+        """Take the report of a slave on its batch."""
         body, session, slave = entry.read.body, self._session(entry), entry.message.sender
         key = batch_key(body.get("batch_id")) or _batch_of_slave(slave)
         batch = session.batches.setdefault(key, _Batch(key, [], slave, entry))
@@ -191,6 +191,7 @@ def report_state(body: Mapping[str, Any]) -> StoryState | None:
 
 
 def _batch_row(session: _Session, batch: _Batch) -> Batch:
+    """Return a batch of a session as it is shown."""
     shown = batch.report or batch.source
     return Batch(
         key=f"{session.name}/{batch.batch_id}",

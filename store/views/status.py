@@ -165,6 +165,7 @@ def holder_words(holder: LockHolder, since: str) -> str:
 
 
 def _reasons(snapshot: Snapshot | None, now: datetime, looks: Looks) -> Iterator[Reason]:
+    """Yield everything that stands between what is shown and the truth, worst first."""
     if snapshot is None:
         yield Reason(State.STALE, looks.failure) if looks.failure else Reason(State.READING, "the team is being read")
         return
@@ -213,6 +214,7 @@ def _stale_words(now: datetime, looks: Looks) -> str:
 
 
 def _doubt_reasons(snapshot: Snapshot) -> Iterator[Reason]:
+    """Yield why messages may be missing, damaged or in an earlier state."""
     if snapshot.doubt is not None:
         yield Reason(State.DOUBT, snapshot.doubt.message, snapshot.doubt.hint)
     elif snapshot.missing:
@@ -295,7 +297,7 @@ def request_json(row: RequestRow, now: datetime, cause: str) -> dict[str, Any]:
 
 
 def roster_json(view: View) -> dict[str, Any]:
-    """`roster`; what is not known of an agent is null."""
+    """Return what `roster --json` prints; what is not known of an agent is null."""
     agents = [
         as_json(row, "name", "role", "reason")
         | {"oldest_unread_seconds": _seconds(row.oldest_unread, view.now), "addressable": row.is_addressable}
@@ -305,7 +307,7 @@ def roster_json(view: View) -> dict[str, Any]:
 
 
 def status_json(view: View, team: Team) -> dict[str, Any]:
-    """`status`; `needs_you` is the length of `needs`, `problems` that of the findings of `check`.
+    """Return what `status --json` prints; `needs_you` counts `needs`, `problems` the findings of `check`.
 
     While the store cannot be read `messages`, `needs` and `needs_you` are null; `condition` is a `State`, `reasons`
     says all that is the matter, `doubt` why messages may be missing, `missing` how many are known to be, `damaged` how
@@ -353,7 +355,7 @@ def need_json(item: ActionItem, now: datetime) -> dict[str, Any]:
 
 
 def check_json(view: View) -> dict[str, Any]:
-    """`check`."""
+    """Return what `check --json` prints."""
     findings = [asdict(finding) for finding in view.findings]
     return {"condition": str(assess(view.snapshot, view.now).state), "findings": findings}
 

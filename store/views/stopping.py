@@ -149,6 +149,7 @@ def _latest_stop_requests(view: View) -> dict[str, RequestRow]:
 
 
 def _stop_row(name: str, request: RequestRow | None, agent: RosterRow | None) -> StopRow:
+    """Return the row of one agent by its latest request to stop."""
     if request is None:
         is_gone = agent is not None and agent.state is AgentState.STOPPED
         return StopRow(name, StopStage.ENDED if is_gone else StopStage.NOT_ASKED)
@@ -161,6 +162,7 @@ def _stop_row(name: str, request: RequestRow | None, agent: RosterRow | None) ->
 
 
 def _stage(request: RequestRow, agent: RosterRow | None, *, is_delivered: bool) -> StopStage:
+    """Return how far a request to stop is, by its answer and by whether the agent is still there."""
     is_gone = request.ended or agent is None or agent.state is AgentState.STOPPED
     match request.state:
         case RequestState.REJECTED:

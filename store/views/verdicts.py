@@ -131,7 +131,7 @@ class FollowedVerdict:
         return min(rows, key=lambda row: row.asker != self._me, default=None)
 
     def look_again(self) -> RequestRow | None:
-        """As `look`; None while a store that was read before cannot be.
+        """Look once more; None while a store that was read before cannot be.
 
         Raises:
             TeamError: As `look`.
@@ -139,7 +139,7 @@ class FollowedVerdict:
         return self._outage.look(self.look)
 
     def end(self) -> RequestRow:
-        """As `look`, at the end of a wait: a store that is away is not asked once more.
+        """Look at the end of a wait: a store that is away is not asked once more.
 
         Raises:
             TeamError: As `look`, or what the last look ran into.

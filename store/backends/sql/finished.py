@@ -128,6 +128,7 @@ def _finished_after(
 def _finished_ids_after(
     connection: Connection, shape: Shape, at: Any, behind: str | None, limit: int, *, is_timed: bool = True
 ) -> list[tuple[Any, str]]:
+    """Return creation time and id of finished rows behind a place, newest first; those without a time by id alone."""
     age = ("CAST(created_at AS TEXT)" if shape.is_strict else "created_at") if is_timed else "NULL"
     conditions = [finished_rows(shape), f"message_id IS NOT NULL AND created_at IS{' NOT' if is_timed else ''} NULL"]
     if "created_at" not in shape.types:

@@ -55,7 +55,7 @@ def archived_row(agent: str, message: Message, *, n: int) -> FieldDict:
 
 
 def archived_messages(connection: Connection, condition: str, values: Values) -> list[Message]:
-    """Archived messages that fit, each id once, in the order they were archived."""
+    """Return the archived messages that fit a SQL condition, each id once, in the order they were archived."""
     rows = connection.rows(f"SELECT record FROM {ARCHIVE} WHERE {condition} ORDER BY n", values)
     found = [message for (text,) in rows if (message := parse_archived(text)) is not None]
     return list(by_id(found).values())

@@ -163,7 +163,7 @@ class PostgresConnection(Connection):
         return self.driver.info.transaction_status == TransactionStatus.IDLE
 
     def answers(self) -> bool:
-        """Asked with a statement: a line that was cut, or a server that went, is only noticed that way."""
+        """Return whether the server answers a statement; only so a cut line, or a server that went, is noticed."""
         try:
             return bool(self.scalar("SELECT 1"))
         except psycopg.Error:
@@ -368,6 +368,7 @@ class PostgresTeam(SqlTeam):
         return connection
 
     def _set_up(self, driver: psycopg.Connection) -> None:
+        """Prepare a new connection: for a pooler between, for reading alone, for a database without an encoding."""
         if driver.execute(_SELECT_PID).fetchone() != (driver.info.backend_pid,):
             # guard: nothing-left-with-a-pooled-session
             driver.prepare_threshold = None
@@ -398,8 +399,8 @@ class PostgresTeam(SqlTeam):
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
-        """As `SqlTeam.connect`; a new one after a refusal to write, since a session keeps the default that it began
-        with, and where tables were changed, since what is prepared in it is refused to its end.
+        """Lend a connection, as `SqlTeam.connect`. After a refusal to write it is closed, since a session keeps the
+        default that it began with; so it is where tables were changed: what is prepared in it is refused to its end.
         """
         with super().connect() as connection:
             try:
@@ -419,7 +420,7 @@ class PostgresTeam(SqlTeam):
 
     @contextmanager
     def _reading(self) -> Iterator[tuple[Connection, Shape]]:
-        """As `SqlTeam._reading`; who keeps a table locked is named."""
+        """Enter a moment of the database, as `SqlTeam._reading`, and name whoever keeps a table locked."""
         with super()._reading() as (connection, shape), self._naming_holder(connection, self.look_wait):
             yield connection, shape
 
@@ -439,8 +440,8 @@ class PostgresTeam(SqlTeam):
             raise locked_error(self.location, self._find_holder(connection), wait) from error
 
     def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
-        """One round trip: the transaction, how long to wait, whatever the role's own limit of a statement is, who we
-        are for `pg_stat_activity`, the table.
+        """Begin a transaction and lock the table, in one round trip: with the time to wait, whatever the role's own
+        limit of a statement is, and with who we are for `pg_stat_activity`.
         """
         words = re.sub(r"[^\x20-\x26\x28-\x5b\x5d-\x7e]", "?", f"team-console {label}")[:63]
         with self._naming_holder(connection, wait):
@@ -454,7 +455,7 @@ class PostgresTeam(SqlTeam):
     def commit(
         self, connection: Connection, line: AuditRow | None = None, ids: Iterable[str] = (), *, wait: float = 0.0
     ) -> None:
-        """Durable when this returns, as far as the server's `synchronous_commit` goes.
+        """Commit; durable when this returns, as far as the server's `synchronous_commit` goes.
 
         If the connection is lost over it, the server is asked on another, never guessed, and the commit never repeated.
         """
@@ -468,6 +469,11 @@ class PostgresTeam(SqlTeam):
                 raise TeamError(Code.STORE_FAILED, text, "Try again.") from error
 
     def _was_committed(self, line: AuditRow | None, ids: Iterable[str], end: float, error: Exception) -> bool:
+        """Ask the server, until `end`, whether the commit over which the connection was lost was done.
+
+        Raises:
+            TeamError: `STORE_FAILED` where nobody can tell (`OUTCOME_UNKNOWN`).
+        """
         while line is not None:
             try:
                 return self._is_on_record(line)
@@ -484,7 +490,7 @@ class PostgresTeam(SqlTeam):
         raise TeamError(Code.STORE_FAILED, text, hint, **facts) from error
 
     def _is_on_record(self, line: AuditRow) -> bool:
-        """The server may still be at it: whoever commits holds the table, which is waited for."""
+        """Return whether the audit trail has this line, once whoever still commits has given the table free."""
         with self.connect() as connection:
             # guard: pending-commit-awaited
             self.begin_writing(connection, wait=1.0, label="look for a commit")
@@ -494,11 +500,11 @@ class PostgresTeam(SqlTeam):
             return bool(found == line.hash)
 
     def notify(self, connection: Connection) -> None:
-        """NOTIFY; watchers get it when the commit is done."""
+        """Notify watchers, who get it when the commit is done."""
         connection.change(f"SELECT pg_notify('{CHANNEL}', current_schema())")
 
     def holder(self) -> LockHolder | None:
-        """From the server's list of locks."""
+        """Return the holder of the write lock, from the server's list of locks."""
         try:
             with self.connect() as connection:
                 return self._find_holder(connection)
@@ -506,7 +512,7 @@ class PostgresTeam(SqlTeam):
             return None
 
     def translate(self, error: Exception) -> TeamError:
-        """By SQLSTATE; without one the server was not reached."""
+        """Return the user's error by the SQLSTATE of the driver's; without one the server was not reached."""
         state = getattr(error, "sqlstate", None)
         words = self._words_of(error)
         if is_lost(state):
@@ -522,7 +528,7 @@ class PostgresTeam(SqlTeam):
         return TeamError(code, f"{self.location}: {words}", hint, **facts)
 
     async def watch(self) -> AsyncIterator[WatchHint]:
-        """Notifications over a connection of its own; a lost server is said, with the reason, and asked again."""
+        """Watch by notifications over a connection of its own; say why a server is lost, and ask it again."""
         pause = _FIRST_RECONNECT_SECONDS
         while True:
             try:
@@ -547,7 +553,7 @@ class PostgresTeam(SqlTeam):
 
     @contextmanager
     def announce(self, presence: Presence, name: str) -> Iterator[bool]:
-        """A row with a heartbeat. A console does not wait for the server, so it counts as announced before it is."""
+        """Keep a row with a heartbeat. A console waits for no server, so it counts as announced before it is."""
         row = {"presence": str(presence), "name": name}
         waits = presence is not Presence.CONSOLE
         if self.read_only or (waits and not self._write_first_row(row)):
@@ -657,7 +663,7 @@ async def _listen(conninfo: str, look: Callable[[], Shape | None]) -> AsyncItera
 
 
 async def _ask_server(connection: AsyncConnection[Any], glance: str) -> object:
-    """Also tells whether the server still answers: a connection cut without a word looks like silence."""
+    """Return the first row of a glance; raises where no answer comes, since a cut connection looks like silence."""
     asking = asyncio.ensure_future(connection.execute(glance))
     answered, _ = await asyncio.wait({asking}, timeout=_ANSWER_SECONDS)
     if not answered:

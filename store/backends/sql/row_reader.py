@@ -128,7 +128,7 @@ class RowReader:
             return self._state
 
     def read_rows(self, rows: Iterable[Any]) -> list[RowEntry]:
-        """Single rows, understood, or remembered when they are as they were."""
+        """Return single rows understood, or remembered when they are as they were."""
         with self.guard:
             entries = [self._entry(row, row[0], MESSAGES) for row in rows]
             self._remembered.update({entry.row.message_id: entry for entry in entries if entry.message is not None})

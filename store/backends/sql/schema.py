@@ -296,6 +296,7 @@ class Shape(Struct, frozen=True):
         return {name: self._fit_value(name, value, values.get("created_at")) for name, value in values.items()}
 
     def _fit_value(self, name: str, value: Any, created: Any) -> Any:
+        """Return what the column holds for a value of a message `created` at that time; None where it holds nothing."""
         if name not in self.types:
             return None
         if name in self.numeric_moments:
@@ -342,6 +343,7 @@ class Shape(Struct, frozen=True):
         return (Problem(ROWS_HIDDEN, "warning", MESSAGES, text, hint),)
 
     def _numeric_times(self) -> tuple[Problem, ...]:
+        """Return the finding on columns for times that hold numbers, with the statements that mend them."""
         if not self.numeric_moments:
             return ()
         names = sorted(self.numeric_moments)
@@ -403,6 +405,7 @@ class Shape(Struct, frozen=True):
         return f"SELECT {', '.join([self.id, *values])} FROM {MESSAGES} WHERE {self.id} IN"
 
     def _parameter(self, name: str) -> str:
+        """Return the place of a column's value in a statement, with the cast that a strict database needs."""
         if not self.is_strict or name in _NUMBER_COLUMNS:
             return f":{name}"
         if self.has_bytes(name):
@@ -415,6 +418,7 @@ class Shape(Struct, frozen=True):
         return f"CAST({value} AS {kind})"
 
     def _selected(self, name: str) -> str:
+        """Return a column as it is selected: as a text where the database is strict, NULL where there is none."""
         if name not in self.types:
             return "NULL"
         value = self.id if name == "message_id" else f"{MESSAGES}.{name}"

@@ -163,7 +163,7 @@ def _write_row(connection: Connection, key: str, value: str) -> None:
 
 
 def _parse_pointer(words: str) -> tuple[int, str, str]:
-    """Audit line, digest and place; 0 and empty words when the pointer is none of ours."""
+    """Return audit line, digest and place of a pointer; 0 and empty words when it is none of ours."""
     match words.split():
         case [line, recorded, (("table" | "file") as place)] if line.isascii() and line.isdigit():
             return int(line[:18]), recorded, place

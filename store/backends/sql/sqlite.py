@@ -279,6 +279,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         return connection
 
     def _open_connection(self, file: tuple[int, int]) -> SqliteConnection:
+        """Open the file; only to read where this process may not write, or where a full disk allows nothing else."""
         wait = self.look_wait
         if self.may_not_write:
             # guard: look-keeps-the-log
@@ -378,7 +379,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
     def commit(
         self, connection: Connection, line: AuditRow | None = None, ids: Iterable[str] = (), *, wait: float = 0.0
     ) -> None:
-        """Durable when this returns: the log is synced at every commit."""
+        """Commit; durable when this returns, since the log is synced at every commit."""
         self._refuse_forked(connection.file)
         self._refuse_lost_file(connection, "nothing was written")
         connection.change("COMMIT")
@@ -398,7 +399,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         return os.path.dirname(os.path.abspath(self.path))
 
     def translate(self, error: Exception) -> TeamError:
-        """By SQLite's own words; they name no place, so the file is added."""
+        """Return the user's error by SQLite's own words; they name no place, so the file is added."""
         words = _words_of(error)
         # SQLite takes a lock that the file system does not have for one that somebody holds.
         why = missing_locks_in(self._folder()) if "locked" in words else ""
@@ -427,7 +428,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         return tuple(found)
 
     async def watch(self) -> AsyncIterator[WatchHint]:
-        """By a look at the files a few times a second."""
+        """Watch by looking at the files a few times a second."""
         import asyncio  # 20 ms, which only who waits or watches needs
 
         seen: object = None
@@ -530,6 +531,7 @@ class _ReadLocks:
             time.sleep(_LOCK_RETRY_SECONDS)
 
     def _enter(self, path: Path, file: tuple[int, int]) -> bool:
+        """Lock the file, or count one more reader; return False where another file has taken its name by now."""
         descriptor, count = self._files.get(file, (-1, 0))
         if descriptor < 0:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -625,7 +627,7 @@ def _set_pragmas(connection: sqlite3.Connection, *pragmas: str) -> None:
 
 
 def _refuse_pipe(journal: Path) -> None:
-    """SQLite looks whether a dead writer left something in there, and would wait for a writer to a pipe without end.
+    """Refuse a journal that is a pipe: SQLite looks there for what a dead writer left, and would wait for ever.
 
     Raises:
         TeamError: `STORE_UNREADABLE`.

@@ -101,7 +101,7 @@ class SqlTeam(Team):
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
-        """A connection for this thread alone, given back without an open transaction.
+        """Lend a connection to this thread alone; it is given back without an open transaction.
 
         Raises:
             TeamError: Whatever the database says, in the words of `translate`.
@@ -221,6 +221,7 @@ class SqlTeam(Team):
     def _read_snapshot(
         self, connection: Connection, shape: Shape, progress: Progress | None, reader: RowReader
     ) -> Snapshot:
+        """Make a snapshot of what the connection sees: settings, rows, numbers and findings."""
         settings = self._look_at_settings(connection, shape)
         state = reader.state(connection, shape, progress=progress)
         found = read_numbers(connection) if shape.has_ours else None
@@ -244,6 +245,7 @@ class SqlTeam(Team):
         )
 
     def _unreadable(self, error: TeamError) -> Snapshot:
+        """Make the snapshot of a database that is gone or cannot be read, with the settings known last."""
         vanished = bool(error.facts.get("vanished"))
         condition = Condition.VANISHED if vanished else Condition.UNREADABLE
         problem = Problem("VANISHED" if vanished else "UNREADABLE", "error", self.location, error.message, error.hint)
@@ -368,7 +370,7 @@ class SqlTeam(Team):
 
     @contextmanager
     def _reading(self) -> Iterator[tuple[Connection, Shape]]:
-        """A moment of the database with its tables."""
+        """Enter a moment of the database; yields the connection and the tables as they are found."""
         with self.connect() as connection:
             self.begin_reading(connection)
             yield connection, self._find_tables(connection)
@@ -417,7 +419,7 @@ class SqlTeam(Team):
                 self._is_indexed = True
 
     def _write_failure(self, error: Exception) -> TeamError:
-        """Whoever came so far may write messages: what is refused now is a right on tables of ours, or to make them."""
+        """Return the error of a write. Whoever came so far may write messages: a refusal now is of our own tables."""
         known = self.translate(error)
         if known.code is Code.READ_ONLY and getattr(error, "sqlstate", "") == NO_RIGHT:
             return TeamError(Code.NOT_PERMITTED, known.message, GRANT_HINT)

@@ -226,6 +226,7 @@ class SqlTransaction(Transaction):
         return [message for message in found if carries(message, request_id)]  # another's may be stored as this one is
 
     def delete_archived(self, before: datetime) -> FieldDict:
+        """See `Transaction.delete_archived`."""
         condition, values = "created <> '' AND created < :before", {"before": to_text(before)}
         rows = self.connection.rows(f"SELECT message_id FROM {ARCHIVE} WHERE {condition}", values)
         old = {message_id for (message_id,) in rows}
