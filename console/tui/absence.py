@@ -42,7 +42,8 @@ class Absence:
     def tell_once_read(self) -> None:
         """Say once, when the whole store is read, what happened since the last visit."""
         if self._to_tell_since is not None and self._screen.situation.is_read:
-            self.tell(self._to_tell_since)
+            # The first rows do not wait for it.
+            self._screen.app.call_after_refresh(self.tell, self._to_tell_since)
             self._to_tell_since = None
 
     def came_back(self, seconds: float) -> None:
