@@ -264,7 +264,7 @@ def announce_new_agent(
     started: str | None = None,
     note: str | None = None,
 ) -> tuple[str, list[Message]]:
-    """Create the agent that was asked for: AGENT_CREATED to the asker, the full roster to every resident.
+    """Announce the agent that was asked for: AGENT_CREATED to the asker, the full roster to every resident.
 
     Args:
         agent_name: A free name; without it the agent type and a number.
@@ -422,7 +422,7 @@ def _is_stopped(state: TeamState, agent: str) -> bool:
 
 
 def finish_endings(tx: Transaction) -> list[Message]:
-    """Confirm every approved ending whose agent has stopped or did not answer in time; what was written.
+    """Confirm every approved ending whose agent has stopped or did not answer in time; returns what was written.
 
     Written in the name of whoever approved it, and on record as such; nothing when nothing has come to its end.
     """
@@ -438,7 +438,7 @@ def finish_endings(tx: Transaction) -> list[Message]:
 
 
 def finish_due(caller: Caller, snapshot: Snapshot) -> bool:
-    """Confirm approved endings that have come to their end; the lock is taken only for one. Whether there was one."""
+    """Confirm approved endings that are due, and return whether any was; the lock is taken only for one."""
     due = next_ending(snapshot)
     if due is None or due > caller.team.clock() or caller.team.read_only:
         return False
@@ -474,7 +474,7 @@ def ending_forecast(state: TeamState, question: Message) -> tuple[str, ...]:
 def confirm_ending(
     tx: Transaction, actor: str, question: Message, agent: str, note: str | None, *, order: Message | None = None
 ) -> list[Message]:
-    """AGENT_DESTROYED to the asker, the roster without the agent to every resident, and the question is closed.
+    """Tell the asker AGENT_DESTROYED and every resident the roster without the agent, and close the question.
 
     Args:
         order: What a human signed to have the agent stopped; whoever comes by after it writes the confirmation.
@@ -532,7 +532,7 @@ def _tell_creator(tx: Transaction, actor: str, question: Message, agent: str, mo
 
 
 def _unconfirmed_endings(state: TeamState) -> Iterator[tuple[RequestRow, Message, datetime]]:
-    """Endings that were approved and nobody confirmed, each with the order to stop and when it is to be confirmed."""
+    """Yield endings that were approved and not confirmed, each with the order to stop and when it is due."""
     messages = state.everything()
     orders = [item for item in messages if item.type == REQUEST and text_in(item.payload, "in_reply_to")]
     if not orders:

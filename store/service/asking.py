@@ -210,6 +210,7 @@ def ask_lead(
 
 
 def _ask(caller: Caller, action: str, type: str, prefix: str, body: Fields, line: str) -> Receipt:
+    """Ask the lead for what a client asks, with its summary cut to one line."""
     payload = {"summary": line.strip()[:_LONGEST_SUMMARY], **body}
     return ask_lead(
         caller,
@@ -242,7 +243,7 @@ def origin_fields(
 
 
 def _take_back(tx: Transaction, question: Message, request_id: str, reason: str) -> Message:
-    """The notice of a withdrawal. Where nobody has got the question, nobody needs to get the notice either."""
+    """Write the notice of a withdrawal; where nobody has got the question, nobody gets the notice either."""
     to = question.recipients[0]
     at = to_text(tx.now)
     live = tx.get(question.message_id)

@@ -311,6 +311,7 @@ def skipped_attempts(snapshot: Snapshot, scope: PassScope, done: Delivered) -> t
 
 
 def _reason(snapshot: Snapshot, message: Message, name: str) -> str:
+    """Return why a message was not handed to this recipient in a pass, in a few words."""
     config: TeamConfig = snapshot.config
     now, put_off, held_until = snapshot.taken_at, next_attempt(message), lease_end(message)
     if not is_served(config, name):
@@ -439,7 +440,7 @@ def _apply_to(tx: Transaction, message: Message, remedy: Remedy, to: str) -> Mes
 
 
 def archive_and_remove(tx: Transaction, message: Message) -> None:
-    """Out of the queue, into the history of its recipients first (decision D12)."""
+    """Take a message out of the queue, into the history of its recipients first (decision D12)."""
     owners = [name for name in message.recipients if is_name(name) and name != ALL]
     for name in owners or [tx.config.lead]:
         tx.archive(name, message)

@@ -97,6 +97,7 @@ def _try_on(own: Sequence[RequestRow], trial: GrantTrial) -> GrantTrial:
 
 
 def _scope_of_approved(case: RequestRow | None, request_id: str) -> GrantScope:
+    """Return the scope of a permission that was approved as it was asked; refuse any other."""
     if case is None:
         text = f"you decided on no permission {request_id}"
         raise TeamError(Code.INVALID_REQUEST_ID, text, "List them with: team-console decisions", request_id=request_id)

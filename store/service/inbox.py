@@ -225,6 +225,7 @@ class InboxQuery(Struct, frozen=True):
         return [message for message in messages if _is_put_off(message, now) and self._waits(message, now)]
 
     def _waits(self, message: Message, now: datetime) -> bool:
+        """Return whether a message waits for the agent, one whose lease has ended among them."""
         waits = message.is_pending_for(self.agent) or (self.delivered and message.is_delivered_to(self.agent))
         if not waits and message.status == Status.CLAIMED and message.is_addressed_to(self.agent):
             waits = not is_held(message, now)
@@ -324,6 +325,7 @@ def resolve_outcome(caller: Caller, unsure: UnresolvedTakeError) -> Received:
 
 
 def _is_on_record(tx: Transaction, agent: str, taken: Message) -> bool:
+    """Return whether a message that was taken stands in the store as this take left it."""
     stored = tx.current(taken)
     if stored is None:
         return tx.has_archived(taken, agent)
@@ -469,7 +471,7 @@ def read_message(caller: Caller, *, agent: str, message_id: str) -> Receipt:
 
 
 def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None) -> Receipt:
-    """Delivered or claimed -> read, all or none; acknowledging twice is a no-op (case 56).
+    """Mark delivered or claimed messages as read, all or none; acknowledging twice is a no-op (case 56).
 
     Raises:
         TeamError: `INVALID_FIELD` for an unknown id; `NOT_PERMITTED` when it is pending, or another holds it.
@@ -504,6 +506,7 @@ def require_known(snapshot: Snapshot) -> Snapshot:
 
 
 def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Message:
+    """Lease a message to the agent, or read it at once where it is for several."""
     if message.is_group:
         return archive_as_read(tx, message, agent)
     changed = message.with_changes(
@@ -539,6 +542,7 @@ def _message_for(tx: Transaction, message_id: str, agent: str) -> Message:
 
 
 def _needs_acknowledgement(message: Message, agent: str, token: str | None) -> bool:
+    """Return whether a message is yet to be marked as read; refuse one that the agent does not hold."""
     facts: Mapping[str, Any] = message.record
     if message.is_read_by(agent):
         return False

@@ -208,6 +208,7 @@ class _Migration:
         return [message for message in found if is_storable(message.message_id)]
 
     def _copy_live(self, messages: Sequence[Message]) -> None:
+        """Copy the live messages; one that is there in another state is updated where nobody used the copy."""
         with self._caller.transaction("migrate") as tx:
             is_untouched = self._is_untouched()
             for message in messages:
@@ -265,6 +266,7 @@ class _Migration:
         return frozenset(message_id for row in rows for message_id in row.forged)
 
     def _copy_attachment(self, tx: Transaction, message: Message) -> None:
+        """Copy the large content of a message, or warn of what it is not."""
         reference = attachment_of(message)
         if reference is None:
             return
@@ -296,6 +298,7 @@ class _Migration:
         return sorted(name for name in names if is_name(name) and name != ALL)
 
     def _check_complete(self, live: Sequence[Message], archives: Mapping[str, Sequence[Message]]) -> None:
+        """Refuse to end as long as a message of the source is missing in the target."""
         target = {message.message_id for message in require_known(self._target.whole()).messages}
         archived = {record.message_id for record in _all_archived(self._target, None)}
         missing = [message.message_id for message in live if message.message_id not in target | archived]

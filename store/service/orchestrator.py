@@ -133,6 +133,7 @@ class _RouteRequest(Struct, frozen=True, forbid_unknown_fields=True, rename="upp
 
 
 def _parse_request(document: Any) -> _RouteRequest:
+    """Read what an orchestrator asks for, in each of the forms in use."""
     command, parameters = COMMAND, document
     if isinstance(document, list) and len(document) == 2:
         command, parameters = document
@@ -178,7 +179,7 @@ def _poll(caller: Caller, asked: _RouteRequest) -> FieldDict:
 
 
 def _waiting_messages(caller: Caller, recipient: str, asked: _RouteRequest) -> list[Message]:
-    """A poll is put on record where that needs no more than a line."""
+    """Return what waits for a recipient; the poll is put on record where that needs no more than a line."""
     if not caller.team.read_only and caller.team.has_trail:
         try:
             with caller.transaction("poll") as tx:
@@ -226,6 +227,7 @@ def _deliver(caller: Caller, asked: _RouteRequest) -> FieldDict:
 
 
 def _answer_for_one(caller: Caller, asked: _RouteRequest, message_id: str, done: Delivered) -> FieldDict:
+    """Return the answer to a delivery of one message: delivered, failed, or why it was not tried."""
     for attempt in done.failed:
         tried, attempts = attempt.message, attempts_of(attempt.message)
         again = f"team-console retry {message_id} tries again." if tried.status == Status.FAILED else ""
@@ -259,7 +261,7 @@ def _answer_for_one(caller: Caller, asked: _RouteRequest, message_id: str, done:
 
 
 def _send(caller: Caller, asked: _RouteRequest) -> FieldDict:
-    """One new pending message (operation 3). A priority in the payload is also the message's."""
+    """Write one new message (operation 3); a priority in the payload is also the message's."""
     payload, kind = asked.payload, asked.message_type
     if kind is None and not payload.get("content"):
         hint = "Name the kind, such as task_assignment; only a plain message with content may leave it out."
@@ -304,7 +306,7 @@ def _clear(caller: Caller, asked: _RouteRequest) -> FieldDict:
 
 
 def _record_asked(caller: Caller, asked: _RouteRequest, **facts: Any) -> None:
-    """That an orchestrator asked, and which, even when there was nothing to do (requirement 254)."""
+    """Put on record that an orchestrator asked, and which, even if there was nothing to do (requirement 254)."""
     with caller.transaction("route") as tx:
         tx.record("route", asked=asked.action, **facts, **asked.trace)
 

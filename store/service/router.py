@@ -90,7 +90,7 @@ class AgentDelivery(Struct):
     tried: set[str] = set()
 
     def run(self, done: Delivered) -> None:
-        """Until nothing is due for the agent, or the pass is stopped."""
+        """Hand over what is due for the agent until nothing is, or the pass is stopped."""
         if self.stop.is_set():
             return
         job = self._finish_and_claim(None, {}, done, RefusedRows())
@@ -106,6 +106,7 @@ class AgentDelivery(Struct):
                         raise
 
     def _hand_over(self, job: Job) -> dict[str, str | None]:
+        """Run the command of each recipient for one message; returns name -> what went wrong, None for nothing."""
         config = self.caller.team.config()
         outcomes: dict[str, str | None] = {}
         message = trust_in(self.caller.team, [job.message]).marked(job.message)
@@ -131,7 +132,7 @@ class AgentDelivery(Struct):
     def _finish_and_claim(
         self, job: Job | None, outcomes: dict[str, str | None], done: Delivered, refused: RefusedRows
     ) -> Job | None:
-        """One transaction: the outcome of the last command, and the claim on the next message."""
+        """Write the outcome of the last command and claim the next message, in one transaction."""
         attempts: list[Attempt] = []
         before = {*self.tried}
         try:
@@ -152,7 +153,7 @@ class AgentDelivery(Struct):
         return following
 
     def _finish(self, tx: Transaction, job: Job, outcomes: dict[str, str | None]) -> list[Attempt]:
-        """The outcome counts only while the claim stands: a late one would overrule whoever took over."""
+        """Write an outcome while the claim stands: a late one would overrule whoever took over."""
         stored = tx.current(job.message)
         if stored is None or stored.envelope("token") != job.message.envelope("token"):
             tx.record("deliver", ids=[], late={job.message.message_id: outcomes})
@@ -204,7 +205,7 @@ def deliver(
     most: int | None = None,
     stop: threading.Event | None = None,
 ) -> Delivered:
-    """One pass: expire what is too old, push what is due, oldest first; failed tries are put off or given up.
+    """Make one pass: expire what is too old, push what is due, oldest first; failed tries are put off or given up.
 
     Args:
         only: Names of the recipients to serve.

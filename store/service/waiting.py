@@ -105,6 +105,7 @@ class UnavailableStore:
             self._tell(f"{error.message} ({error.code}); the wait goes on")
 
     def _bears(self, error: TeamError) -> bool:
+        """Return whether an error can be expected to pass, so that the wait goes on."""
         if not self._was_read:
             return error.code is Code.STORE_LOCKED
         if _is_unknown(error):
