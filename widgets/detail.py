@@ -49,17 +49,17 @@ class Painted(Struct):
     Attributes:
         layout: What it was laid out with; at another width lines are others.
         first_frame: The frame in which any line of it was held first; None before that.
-        text, beside: Lines of what is asked, and of the evidence beside it, each with the frame that first had it.
-        text_lines, beside_lines: How many there are.
+        text, evidence: Lines of what is asked, and of the evidence beside it, each with the frame that first had it.
+        text_lines, evidence_lines: How many there are.
         lines: Fingerprints of the lines of what is asked, to know them again where others come between.
     """
 
     layout: PageLayout = PageLayout()
     first_frame: int | None = None
     text: dict[int, int] = field(default_factory=dict)
-    beside: dict[int, int] = field(default_factory=dict)
+    evidence: dict[int, int] = field(default_factory=dict)
     text_lines: int = 0
-    beside_lines: int = 0
+    evidence_lines: int = 0
     lines: tuple[int, ...] = ()
 
     @property
@@ -70,15 +70,15 @@ class Painted(Struct):
     @property
     def has_evidence(self) -> bool:
         """Whether all of the evidence was painted."""
-        return len(self.beside) >= self.beside_lines
+        return len(self.evidence) >= self.evidence_lines
 
     @property
     def words(self) -> str:
         """The lines that were painted, as the record of a decision keeps it."""
-        evidence = "all" if self.has_evidence else f"{len(self.beside):,} of {self.beside_lines:,} lines"
-        beside = f"; of its evidence {evidence}" if self.beside_lines else ""
+        share = "all" if self.has_evidence else f"{len(self.evidence):,} of {self.evidence_lines:,} lines"
+        evidence = f"; of its evidence {share}" if self.evidence_lines else ""
         lines = "line" if self.text_lines == 1 else "lines"
-        return f"{lines} {_ranges(self.text) or 'none'} of {self.text_lines:,}{beside}"
+        return f"{lines} {_ranges(self.text) or 'none'} of {self.text_lines:,}{evidence}"
 
     def until(self, frame: int) -> Painted:
         """Return what was painted up to a frame."""
@@ -87,7 +87,7 @@ class Painted(Struct):
             self,
             first_frame=self.first_frame if self.first_frame is not None and self.first_frame <= frame else None,
             text={line: at for line, at in self.text.items() if at <= frame},
-            beside={line: at for line, at in self.beside.items() if at <= frame},
+            evidence={line: at for line, at in self.evidence.items() if at <= frame},
         )
 
     def laid_out_as(self, lines: tuple[int, ...]) -> dict[int, int]:
@@ -312,14 +312,14 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
             return True  # it belongs to no request
         if spot.place is DocumentPart.HEAD:
             return painted.first_frame is not None
-        return spot.number in (painted.text if spot.place is DocumentPart.TEXT else painted.beside)
+        return spot.number in (painted.text if spot.place is DocumentPart.TEXT else painted.evidence)
 
     def _hold(self, spot: Spot, painted: Painted, frame: int) -> None:
         if self.painted_before.get(spot.token) is not painted:
             return  # laid out anew meanwhile: the line may be another one
         painted.first_frame = frame if painted.first_frame is None else painted.first_frame
         if spot.place is not DocumentPart.HEAD:
-            (painted.text if spot.place is DocumentPart.TEXT else painted.beside).setdefault(spot.number, frame)
+            (painted.text if spot.place is DocumentPart.TEXT else painted.evidence).setdefault(spot.number, frame)
 
     def on_mount(self) -> None:
         """Count its lines from now on."""
@@ -461,18 +461,18 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
             known = self.painted_before.get(token, Painted())
             text = tuple(lines.get((token, DocumentPart.TEXT), ()))
             is_as_before = (known.layout.width, known.layout.raw) == (width, self.raw)
-            beside = lines.get((token, DocumentPart.BESIDE), ())
+            evidence = lines.get((token, DocumentPart.EVIDENCE), ())
             # A new object where lines may be others: marks that are still on their way are for the former one.
             if not is_as_before or known.layout != layout or known.lines != text:
                 self.painted_before[token] = Painted(
                     layout,
                     known.first_frame,
                     known.laid_out_as(text) if is_as_before else {},
-                    known.beside if known.layout == layout else {},
+                    known.evidence if known.layout == layout else {},
                     lines=text,
                 )
             painted = self.painted_before[token]
-            painted.text_lines, painted.beside_lines = len(text) + (token in cut), len(beside)
+            painted.text_lines, painted.evidence_lines = len(text) + (token in cut), len(evidence)
 
     def _line_at(self, letters: int) -> int:
         """Return the line on which so many letters of the document stand before it."""
@@ -493,7 +493,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         here, total = asked[bisect_left(asked, top) : bisect_left(asked, top + height)], len(asked)
         if not here:
             last = self._spots[top : top + height][-1]
-            return "evidence" if last.place is DocumentPart.BESIDE else ""
+            return "evidence" if last.place is DocumentPart.EVIDENCE else ""
         lines = f"lines {bisect_left(asked, here[0]) + 1:,}-{bisect_right(asked, here[-1]):,} of {total:,}"
         if not any(self._spots[number].token for number in here):
             return lines  # nothing of it is decided

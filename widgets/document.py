@@ -296,7 +296,7 @@ class Text(Struct, frozen=True):
 
     text: str
     form: TextForm = TextForm.PROSE
-    beside: bool = False
+    is_evidence: bool = False
     is_asked: bool = False
     marked: tuple[int, int] = (0, 0)
     is_close: bool = False
@@ -306,7 +306,7 @@ class Heading(Struct, frozen=True):
     """Begins a section."""
 
     text: str
-    beside: bool = False
+    is_evidence: bool = False
 
 
 class Lines(Struct, frozen=True):
@@ -321,7 +321,7 @@ class Lines(Struct, frozen=True):
     lines: tuple[Line, ...]
     indent: int = 0
     is_table: bool = False
-    beside: bool = False
+    is_evidence: bool = False
     anchor: str = ""
     is_close: bool = False
     is_cut: bool = False
@@ -345,7 +345,7 @@ def fact(label: str, text: str, tone: str = "muted") -> Fact:
 
 
 Block = Text | Heading | Lines | Fact
-"""Those that are `beside` are evidence: no part of what is asked."""
+"""Those of which `is_evidence` holds stand beside what is asked, and are no part of it."""
 
 
 class Remarked(Struct, frozen=True):
@@ -366,7 +366,7 @@ class RequestPart(Struct, frozen=True):
     Attributes:
         token: The digest of its question, under which its painted lines are counted.
         seen: All that is shown of it, for the record of whoever decides on it.
-        blocks: From top to bottom; those that are not `beside` are what is asked.
+        blocks: From top to bottom; those that are no evidence are what is asked.
     """
 
     token: str
@@ -379,7 +379,7 @@ class DocumentPart(Enum):
 
     HEAD = "head"
     TEXT = "text"
-    BESIDE = "beside"
+    EVIDENCE = "evidence"
 
 
 class Document(Struct, frozen=True):
@@ -472,14 +472,14 @@ def _own_lines(document: Document, width: int, *, raw: bool, full: bool, whole: 
         head.append(())
     yield from (LaidLine(DocumentPart.HEAD, line) for line in head)
     for block in document.blocks:
-        place = DocumentPart.BESIDE if not isinstance(block, Fact) and block.beside else DocumentPart.TEXT
+        place = DocumentPart.EVIDENCE if not isinstance(block, Fact) and block.is_evidence else DocumentPart.TEXT
         is_asked = isinstance(block, Text) and block.is_asked
         together = isinstance(previous, Heading) or (isinstance(block, Fact) and isinstance(previous, Fact))
         together = together or (isinstance(block, Text | Lines) and block.is_close)
         if previous is not None and not together:
             # The free line above what is asked is a line of the evidence above it, which may be read later: the number
             # of lines that are asked is told before, and must not change.
-            yield LaidLine(place if has_text else DocumentPart.BESIDE, ())
+            yield LaidLine(place if has_text else DocumentPart.EVIDENCE, ())
         has_text = has_text or place is DocumentPart.TEXT
         if is_asked and (gone := list(_remark_lines(document, 0, width))):
             yield from (*gone, LaidLine(DocumentPart.HEAD, ()))

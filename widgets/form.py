@@ -38,16 +38,16 @@ class AskAgain(TeamError):
 
     Attributes:
         diff: Lines of a unified diff from what was shown to what there is.
-        of: The token of the request as it is now, under which the painted lines of the difference are counted.
+        token: That of the request as it is now, under which the painted lines of the difference are counted.
         about: What the form says of the request from now on, safe text; empty for what it said before.
     """
 
-    def __init__(self, diff: tuple[str, ...], *, of: str = "", about: str = "", why: str = "") -> None:
+    def __init__(self, diff: tuple[str, ...], *, token: str = "", about: str = "", why: str = "") -> None:
         """Say that handing in again decides on what the diff shows; with `why` it says why that cannot be."""
         text = why or "it changed while you were deciding; nothing was written"
         hint = "esc keeps your words; open it again." if why else "Read what is new; hand in again to decide on it."
         super().__init__(Code.INVALID_REQUEST_ID, text, hint)
-        self.diff, self.of, self.about = diff, of, about
+        self.diff, self.token, self.about = diff, token, about
 
 
 class DeferredResult(Struct, frozen=True):
@@ -488,7 +488,7 @@ class Form(GatedPanel, Generic[ResultT]):
         if self.is_paused:
             return
         if (frames := frames_of(self)) is not None:
-            frames.decide()
+            frames.note_decision()
         chosen = self._chosen_excerpt
         try:
             # guard: chosen-words-painted-whole
@@ -560,7 +560,7 @@ class Form(GatedPanel, Generic[ResultT]):
         if isinstance(error, AskAgain):
             heading = Heading(f"changed since it was shown · {counts_of(error.diff)}")
             blocks = (heading, diff_text(error.diff)) if error.diff else ()
-            self._changed_excerpt.put(*blocks, token=f"{CHANGED}{error.of}" if error.of else "")
+            self._changed_excerpt.put(*blocks, token=f"{CHANGED}{error.token}" if error.token else "")
             # guard: form-says-what-it-is-about-now
             if error.about:
                 self._about.say(error.about)

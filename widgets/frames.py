@@ -77,7 +77,7 @@ class Frames:
         self._widgets: WeakSet[Widget] = WeakSet()
         self._waiting: deque[tuple[int, Sequence[WhenHeld]]] = deque()
 
-    def decide(self) -> None:
+    def note_decision(self) -> None:
         """Note that the key under way decides."""
         self.decided = self.pressed, self.key
 
@@ -85,7 +85,7 @@ class Frames:
         """Ask the `new_in_frame` of a widget after each frame for what to call once that is held."""
         self._widgets.add(widget)
 
-    def drawn(self, screens: Sequence[Screen[object]]) -> None:
+    def note_drawn(self, screens: Sequence[Screen[object]]) -> None:
         """Note that a frame was drawn, and given to the terminal, of these screens."""
         callbacks: list[WhenHeld] = []
         for widget in tuple(self._widgets):
@@ -96,7 +96,7 @@ class Frames:
             self._waiting.append((self._drawn, callbacks))
             self._tell_when_held(self._drawn)
 
-    def take(self, number: int) -> None:
+    def note_held(self, number: int) -> None:
         """Note that the frame `number` is held."""
         self.held = max(self.held, number)
         while self._waiting and self._waiting[0][0] <= self.held:

@@ -112,12 +112,14 @@ _FLAGS_IN_WORDS = frozenset(_MEANINGS) - {Flag.OVERDUE}
 """Flags that are told in words; the clock tells of the other."""
 
 
-def _section_blocks(heading: str, lines: Iterable[Line], indent: int = 2, *, beside: bool = False) -> Iterator[Block]:
+def _section_blocks(
+    heading: str, lines: Iterable[Line], indent: int = 2, *, is_evidence: bool = False
+) -> Iterator[Block]:
     """Yield lines below their heading, if there are any."""
     if made := tuple(lines):
         if heading:
-            yield Heading(heading, beside)
-        yield Lines(made, indent=indent, beside=beside)
+            yield Heading(heading, is_evidence)
+        yield Lines(made, indent=indent, is_evidence=is_evidence)
 
 
 def _more_blocks(
@@ -131,14 +133,14 @@ def _more_blocks(
     if row.is_open and not earlier and (other := _asked_before(row, requests)) is not None:
         state = REQUESTS[other.state]
         words = f"asked before: {state.word}, {safe_line(other.title, 300)}"
-        yield Lines((((words, "muted"),),), beside=True)
+        yield Lines((((words, "muted"),),), is_evidence=True)
     if (why := why_in(row.question.payload)) is not None:
         yield Heading("why it asks")
         yield Lines(tuple(((line, ""),) for line in why_lines(why)))
     yield from _section_blocks("asked back", _talk_lines(row, now), 0)
     before = [other for other in decided_before(row, requests) if other not in earlier] if row.is_open else ()
     yield from _section_blocks(
-        "decided on the same before", (_decided_line(other, requests, now) for other in before), beside=True
+        "decided on the same before", (_decided_line(other, requests, now) for other in before), is_evidence=True
     )
     if row.answers:
         yield Heading("answers" if len(row.answers) > 1 else "answer")

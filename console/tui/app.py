@@ -221,7 +221,7 @@ class ConsoleApp(GuardedApp[int]):
         """Forget what the terminal shows, and look again."""
         self.canvas.forget()
         self.refresh(layout=True)
-        self.look(back=True)
+        self.look(archives=True)
 
     def on_resize(self, event: events.Resize) -> None:
         """A terminal that was resized shows nothing that is known, even where it has the size again that it had."""
@@ -235,9 +235,9 @@ class ConsoleApp(GuardedApp[int]):
         """Whether a reading that was asked for is not on the screen yet."""
         return self.follower.is_behind
 
-    def look(self, *, back: bool = False) -> None:
-        """Look at the store again now, with `back` at its archives too."""
-        self.follower.look(back=back)
+    def look(self, *, archives: bool = False) -> None:
+        """Look at the store again now, with `archives` at those too."""
+        self.follower.look(archives=archives)
 
     @on(LookWanted)
     def _look(self) -> None:

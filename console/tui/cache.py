@@ -61,7 +61,7 @@ class ScreenCache(Struct):
         changed = self.painted.get(f"{CHANGED}{seen.question}", Painted()).until(frame)
         if not painted.text and changed.text:
             return replace(seen, painted=f"what changed meanwhile, {changed.words}", hides_evidence=True)
-        is_heading = bool(painted.text_lines) and not (painted.text or painted.beside)
+        is_heading = bool(painted.text_lines) and not (painted.text or painted.evidence)
         # guard: nothing-decided-that-was-never-drawn
         if painted.first_frame is None or is_heading:
             text = "nothing of it was on the screen when the key was pressed"

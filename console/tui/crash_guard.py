@@ -59,7 +59,7 @@ class GuardedApp(MendedApp[ReturnT]):
 
     def displayed(self) -> None:
         """Count what was drawn as a frame."""
-        self.frames.drawn(self.screen_stack)
+        self.frames.note_drawn(self.screen_stack)
 
     def _tell_when_held(self, number: int) -> None:
         if not self.ask_terminal(number):  # a browser, or nobody: it is held as soon as it was drawn
@@ -67,7 +67,7 @@ class GuardedApp(MendedApp[ReturnT]):
 
     @on(FrameHeld)
     def _frame_held(self, event: FrameHeld) -> None:
-        self.frames.take(event.number)
+        self.frames.note_held(event.number)
 
     @on(ExitApp)
     def _page_ended(self) -> None:  # a page says so without calling `exit`

@@ -90,12 +90,12 @@ class StoreFollower:
         self._is_reading = self._must_read_again = self._is_urgent = self._has_read = False
         self._later: dict[str, TimerHandle] = {}
         self._reported = 0.0
-        self._asked = self._begun = self._ended = 0
+        self._looks_asked = self._looks_begun = self._looks_shown = 0
 
     @property
     def is_behind(self) -> bool:
         """Whether a reading that was asked for is not on the screen yet."""
-        return self._ended < self._asked
+        return self._looks_shown < self._looks_asked
 
     @property
     def _situation(self) -> ScreenState:
@@ -131,11 +131,11 @@ class StoreFollower:
             )
         self.look()
 
-    def look(self, *, back: bool = False) -> None:
-        """Look at the store again now, with `back` at its archives too."""
-        if back:
+    def look(self, *, archives: bool = False) -> None:
+        """Look at the store again now, with `archives` at those too."""
+        if archives:
             self._reader.ask_for_archives()
-        self._asked += 1
+        self._looks_asked += 1
         self._app.post_message(LookWanted())
 
     def changed(self, hint: WatchHint | None = None) -> None:
@@ -156,7 +156,7 @@ class StoreFollower:
     def _begin_reading(self) -> None:
         self._call_later("beside", None, self.look, anew=True)
         self._is_reading, self._is_urgent = True, False
-        self._begun = self._asked
+        self._looks_begun = self._looks_asked
         self._pace.begin()
         # Not a worker of Textual's: its states are messages, and all of them take longer than a short reading.
         reading = asyncio.get_running_loop().run_in_executor(None, self._reader.read)
@@ -176,7 +176,7 @@ class StoreFollower:
         error = asyncio.CancelledError() if reading.cancelled() else reading.exception()
         if not self._goes_on:
             return
-        self._is_reading, self._ended = False, self._begun
+        self._is_reading, self._looks_shown = False, self._looks_begun
         self._app.call_after_refresh(self._note_painted)
         if error is None:
             first, self._has_read = not self._has_read, True
@@ -240,11 +240,11 @@ class StoreFollower:
             return
         self._presence.follow(reading)
         now = self._team.clock()
-        good = now if reading.fresh else self._situation.shown_read_at
+        good = now if reading.is_fresh else self._situation.shown_read_at
         self._show_known(reading=reading, progress=None, failure="", looked_at=now, shown_read_at=good)
         # Somebody holds the lock; a write that is over needs no further look.
         self._call_later("holder", HOLDER_LOOK if reading.snapshot.holder is not None else None, self.look, anew=True)
-        self._look_when_one_ends(reading.view if reading.fresh else None, now)
+        self._look_when_one_ends(reading.view if reading.is_fresh else None, now)
         self._watch_askers()
         self.tell_news(reading.view)
         if first:

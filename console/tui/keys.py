@@ -54,7 +54,7 @@ class KeyQueue:
         self._before, self._before_at = "", 0.0
         self._last: MessagePump | None = None
         self._is_typing = self._following = False
-        self._held_since: float | None = None
+        self._holding_since: float | None = None
 
     @staticmethod
     def takes(event: Event) -> bool:
@@ -72,7 +72,7 @@ class KeyQueue:
         is_repeat = bool(key) and key == self._before and event.time - self._before_at < REPEAT
         self._before, self._before_at = key, event.time
         self._waiting.append(_Pressed(event, self._frames.held, is_repeat))
-        if not self._following and self._held_since is None:
+        if not self._following and self._holding_since is None:
             await self._hand_out()
 
     def _leaves_work(self) -> bool:
@@ -85,15 +85,15 @@ class KeyQueue:
         refuses = getattr(self._app.screen, "refuses", None)
         return refuses is not None and not _leaves(event) and bool(refuses(event))
 
-    def _is_held(self) -> bool:
+    def _holds_back(self) -> bool:
         """Return whether the front screen cannot take a key yet; then it is checked again."""
         if getattr(self._app.screen, "takes_keys", True):
-            self._held_since = None
+            self._holding_since = None
             return False
-        if self._held_since is None:
-            self._held_since = monotonic()
-        if monotonic() - self._held_since > _LONGEST_HOLD:
-            self._held_since = None
+        if self._holding_since is None:
+            self._holding_since = monotonic()
+        if monotonic() - self._holding_since > _LONGEST_HOLD:
+            self._holding_since = None
             if any(_leaves(waiting.event) for waiting in self._waiting):
                 # What stands in front will not come: leave, without 8 s for each key.
                 # guard: keys-before-leaving
@@ -104,7 +104,7 @@ class KeyQueue:
 
     async def _look_again(self) -> None:
         if not self._waiting:
-            self._held_since = None
+            self._holding_since = None
         await self._hand_out()
 
     async def _hand_out(self) -> None:
@@ -116,7 +116,7 @@ class KeyQueue:
                 self._following = True
                 self._follow_key(self._last, self._last, _LAPS)
                 return
-            if self._is_held():
+            if self._holds_back():
                 return
             # Another one when a screen that never came was given up.
             event, self._frames.pressed, self._frames.is_repeat = self._waiting.popleft()

@@ -51,7 +51,7 @@ class ReadResult(Struct, frozen=True):
         number: Counts readings; a lower one that comes later is stale.
         snapshot: The store as it was found, readable or not.
         view: What the screens show: of this snapshot when it could be read, else of the last that could.
-        fresh: Whether `view` is of `snapshot`.
+        is_fresh: Whether `view` is of `snapshot`.
         obstacle: Why this process may not write to the store, as a sentence; empty when it may.
         local: What this machine tells of the sessions of agents.
     """
@@ -59,7 +59,7 @@ class ReadResult(Struct, frozen=True):
     number: int
     snapshot: Snapshot
     view: View | None
-    fresh: bool
+    is_fresh: bool
     obstacle: str = ""
     local: LocalFacts = LocalFacts()
 

@@ -79,8 +79,8 @@ def shows_the_same(state: ScreenState, other: ScreenState) -> bool:
     if state.reading is None or other.reading is None or state.view is None or other.view is None:
         return False
     mine, others = state.reading, other.reading
-    beside = (state.watch, state.progress, state.failure, mine.fresh, mine.obstacle, mine.local)
-    if beside != (other.watch, other.progress, other.failure, others.fresh, others.obstacle, others.local):
+    facts = (state.watch, state.progress, state.failure, mine.is_fresh, mine.obstacle, mine.local)
+    if facts != (other.watch, other.progress, other.failure, others.is_fresh, others.obstacle, others.local):
         return False
     return _is_alike_but_for_clocks(mine.snapshot, others.snapshot) and _is_alike_but_for_clocks(state.view, other.view)
 
@@ -118,7 +118,7 @@ def no_writing(situation: ScreenState, *, read_only: bool) -> str | None:
 def is_sure(situation: ScreenState) -> bool:
     """Return whether a list without rows has none because there are none, and not because of what could not be read."""
     reading, snapshot = situation.reading, situation.snapshot
-    if snapshot is None or reading is None or reading.view is None or not reading.fresh:
+    if snapshot is None or reading is None or reading.view is None or not reading.is_fresh:
         return False
     return assess(snapshot, snapshot.taken_at).reason(State.DOUBT) is None
 

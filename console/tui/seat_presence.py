@@ -48,7 +48,7 @@ class SeatPresence:
 
     def follow(self, reading: ReadResult) -> None:
         """Announce the human, or take that back, as the team was found; one that cannot be read changes nothing."""
-        if not reading.fresh:
+        if not reading.is_fresh:
             return
         # guard: who-cannot-answer-is-not-counted-on
         may_answer = self._can_answer(reading.snapshot.config.lead, reading.obstacle)

@@ -68,11 +68,14 @@ def _comparison_blocks(evidence: Evidence) -> tuple[Block, ...]:
     """Return the difference to the rejected version, with the reason of the rejection."""
     if not evidence.compared:
         return ()
-    why = Heading("why the version before was rejected", beside=True), Text(safe_text(evidence.words), beside=True)
+    why = (
+        Heading("why the version before was rejected", is_evidence=True),
+        Text(safe_text(evidence.words), is_evidence=True),
+    )
     # The record names the version by its id; on the screen ids stand behind a key.
     what = f"what is new: {safe_line(evidence.compared.partition(' against ')[0], _LONGEST)}"
     new = diff_text(evidence.diff) if evidence.diff else one_line("not a line differs", "warn")
-    return (*(why if evidence.words else ()), Heading(what, beside=True), replace(new, beside=True))
+    return (*(why if evidence.words else ()), Heading(what, is_evidence=True), replace(new, is_evidence=True))
 
 
 def _piece_blocks(evidence: Evidence) -> tuple[Block, ...]:
@@ -88,5 +91,5 @@ def _piece_blocks(evidence: Evidence) -> tuple[Block, ...]:
             sign = MARKS[piece.mark]
             word = f" · {sign.word}" if sign.word and piece.mark not in (Mark.RAN, Mark.FAILED, Mark.NOT_KNOWN) else ""
             lines.append((sign.mark, (safe_line(piece.text, _LONGEST), ""), (word, sign.tone or "muted")))
-        blocks += [Heading(section.heading, beside=True), Lines(tuple(lines), indent=2, beside=True)]
+        blocks += [Heading(section.heading, is_evidence=True), Lines(tuple(lines), indent=2, is_evidence=True)]
     return tuple(blocks)

@@ -163,7 +163,7 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
         return _empty_lines("✗", "The queue cannot be read", f"It is not known what waits. {where}", tone="alarm")
     if query:
         return _empty_lines("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
-    if situation.reading is not None and not situation.reading.fresh:
+    if situation.reading is not None and not situation.reading.is_fresh:
         return _empty_lines(
             "✗", "It cannot be read now", _AS_LAST_READ if mode is not Mode.HISTORY else "", tone="alarm"
         )

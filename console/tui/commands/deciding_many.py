@@ -48,7 +48,7 @@ def dismiss(screen: MainScreen, context: ActionContext) -> None:
 def _mark_read(screen: MainScreen, context: ActionContext, messages: Sequence[Message]) -> None:
     """Mark at once what was on the screen when the key was pressed; what was not stays, and that is said."""
     frames = screen.frames
-    frames.decide()
+    frames.note_decision()
     # guard: nothing-read-that-was-never-shown
     seen = [message for message in messages if not _unseen_message(screen, message, frames.pressed)]
     if left := len(messages) - len(seen):

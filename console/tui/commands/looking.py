@@ -219,7 +219,7 @@ def read(screen: MainScreen, context: ActionContext) -> None:
 def next_hit(direction: int, screen: MainScreen, context: ActionContext) -> None:
     """Go to the next place with the words looked for; while reading without any, to the next thing."""
     pane = screen.pane
-    if not ((direction > 0 and pane.go_on()) or pane.search.next_hit(direction)):
+    if not ((direction > 0 and pane.leave_ended()) or pane.search.next_hit(direction)):
         last = "That was the last one." if context.is_reading else "No more matches. / searches for other words."
         screen.toast(last, severity="warning")
 

@@ -127,7 +127,7 @@ class SeenRequest:
         self._evidence_request, self._evidence = evidence_request, evidence
         before, lines = (evidence.before, evidence.lines) if evidence is not None else ((), iter(()))
         self._seen = seen_of(question, before=before, evidence=lines)
-        return AskAgain(diff, of=digest_of(question), about=self._about(self.row))
+        return AskAgain(diff, token=digest_of(question), about=self._about(self.row))
 
     def _difference_to(self, question: Message, evidence: Evidence | None) -> tuple[str, ...]:
         content = self._content if attachment_of(question) is not None else None

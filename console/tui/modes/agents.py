@@ -132,13 +132,13 @@ class AgentListing(Listing[Message]):
         """Return its text and delivery state."""
         return row.status, row.payload
 
-    def keep_read(
+    def with_read_row(
         self, rows: tuple[Message, ...], read: Message | None, before: Sequence[Message], *, is_leaving: bool
     ) -> tuple[Message, ...]:
         """See `Listing`; on the page of another agent nothing of the former one is read."""
         former, self._listed_agent = self._listed_agent, self._chosen_name
         if former == self._listed_agent:
-            return super().keep_read(rows, read, before, is_leaving=is_leaving)
+            return super().with_read_row(rows, read, before, is_leaving=is_leaving)
         self.gone = None
         return rows
 

@@ -341,7 +341,7 @@ class HealthPane(Pane[Row]):
     def focus_first(self) -> None:
         """The facts; archives are looked at anew, since nothing else tells what became of them meanwhile."""
         super().focus_first()
-        self.app.look(back=True)  # type: ignore[attr-defined]
+        self.app.look(archives=True)  # type: ignore[attr-defined]
 
     def _check_audit_once(self) -> None:
         """Check the end of the audit trail in a thread, once for each state of the store."""

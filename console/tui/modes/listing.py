@@ -39,7 +39,7 @@ class Listing(ABC, Generic[RowT]):
         query: What the rows are filtered by, as it was typed in `query_text`.
         sort: What the rows are sorted by; empty for their own order.
         sources: What belongs to a message beside its record.
-        want: Asks the screen for what is not known yet.
+        ask_screen: Asks the screen for what is not known yet.
     """
 
     MODE: ClassVar[Mode]
@@ -53,7 +53,7 @@ class Listing(ABC, Generic[RowT]):
 
     def __init__(self, cache: ScreenCache) -> None:
         self.cache = cache
-        self.want: Callable[[TextualMessage], object] = lambda message: None
+        self.ask_screen: Callable[[TextualMessage], object] = lambda message: None
         self.situation, self.now = ScreenState(), datetime.now(UTC)
         self.all: tuple[RowT, ...] = ()
         self.gone: RowT | None = None
@@ -183,7 +183,7 @@ class Listing(ABC, Generic[RowT]):
         states = [*map(str, Status), *map(str, RequestState)]
         return {"from": names, "kind": kinds, "status": states, "@": sorted(self.cache.preferences.filters)}
 
-    def keep_read(
+    def with_read_row(
         self, rows: tuple[RowT, ...], read: RowT | None, before: Sequence[RowT], *, is_leaving: bool
     ) -> tuple[RowT, ...]:
         """Return the rows, with the one that is read where it stood: who reads it is told there that it left them.

@@ -31,8 +31,8 @@ FRESH_SECONDS = 2.0
 """Seconds for which evidence that is on the screen is not looked for again."""
 NOT_YET = "evidence was still looked for"
 _LOOKING = (
-    Heading("evidence", beside=True),
-    replace(one_line("◔ looking for what it names, and for what ran", "muted"), beside=True),
+    Heading("evidence", is_evidence=True),
+    replace(one_line("◔ looking for what it names, and for what ran", "muted"), is_evidence=True),
 )
 """Stands in the place of evidence that is still looked for."""
 
@@ -66,7 +66,7 @@ class ListOfMessages(Protocol):
     def me(self) -> str:
         """The person the team is shown to."""
 
-    def want(self, message: TextualMessage, /) -> object:
+    def ask_screen(self, message: TextualMessage, /) -> object:
         """Ask the screen for what is not known yet."""
 
 
@@ -85,7 +85,7 @@ class MessageSources:
             return None
         text = self._host.cache.contents.get(place)
         if text is None:
-            self._host.want(ContentWanted(message))
+            self._host.ask_screen(ContentWanted(message))
         return text
 
     def is_incomplete(self, message: Message | None) -> bool:
@@ -187,5 +187,5 @@ class MessageSources:
     def _evidence_or_ask(self, request: EvidenceRequest) -> ShownEvidence | None:
         known = self._known_evidence(request)
         if known is None or monotonic() - known.at > FRESH_SECONDS:
-            self._host.want(EvidenceWanted(request))
+            self._host.ask_screen(EvidenceWanted(request))
         return known

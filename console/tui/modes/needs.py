@@ -139,7 +139,7 @@ class NeedsListing(Listing[ActionItem]):
         layout = _layout_of(request, self.reader)
         if layout not in self._line_counts:
             self._line_counts[layout] = 0
-            self.want(LinesWanted(request, layout))
+            self.ask_screen(LinesWanted(request, layout))
         return self._line_counts[layout]
 
     def count_lines(self, request: RequestRow, layout: object) -> None:

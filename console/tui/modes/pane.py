@@ -53,7 +53,7 @@ class Pane(Container, Generic[RowT]):
         border-title-style: bold; }
     Pane.-inside > .pane--rows { height: 6; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "go_on", "Go on with what is read", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "read_on", "Go on with what is read", show=False)]
     LISTING: ClassVar[type[Listing[Any]]]
     """What it lists."""
 
@@ -71,7 +71,7 @@ class Pane(Container, Generic[RowT]):
         super().__init__(id=f"pane-{self.LISTING.MODE}")
         self.cache = cache
         self.listing: Listing[RowT] = self.LISTING(cache)
-        self.listing.want = self.post_message
+        self.listing.ask_screen = self.post_message
         self.presenter = DetailPresenter(self)
         self.search = Search(self)
         self.divider = Divider(self, cache)
@@ -142,7 +142,7 @@ class Pane(Container, Generic[RowT]):
         rows = listing.rows_of(situation.view) if situation.view is not None else ()
         if not first_whole and situation.view is not None:
             above = self.rows.rows[: max(0, self.rows.position[0] - 1)]
-            rows = listing.keep_read(rows, self.rows.cursor_row, above, is_leaving=self.rows.is_leaving)
+            rows = listing.with_read_row(rows, self.rows.cursor_row, above, is_leaving=self.rows.is_leaving)
         listing.all = rows
         self.fill()
         if first_whole:
@@ -214,7 +214,7 @@ class Pane(Container, Generic[RowT]):
 
     # What is read stays where it stood, until the cursor leaves it.
 
-    def go_on(self) -> bool:
+    def leave_ended(self) -> bool:
         """Go on from a thing that waits no more to the next one; False where the cursor is on no such thing."""
         if not self.presenter.outcome:
             return False
@@ -234,7 +234,7 @@ class Pane(Container, Generic[RowT]):
         self.fill()
         return True
 
-    def action_go_on(self) -> None:
+    def action_read_on(self) -> None:
         """Go to the version that took the place of this one, else give it the whole screen."""
         if newer := self.presenter.newer_version:
             self.seek_subject(newer)
@@ -301,7 +301,7 @@ class Pane(Container, Generic[RowT]):
         """Go into the thing under the cursor, or to the version that took its place."""
         self.presenter.show_now()
         if self.presenter.newer_version:
-            self.action_go_on()
+            self.action_read_on()
         elif self.rows.cursor_key is not None:
             self.divider.shrink_list(True)
             self.detail.focus()
