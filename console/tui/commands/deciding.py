@@ -264,6 +264,8 @@ def _facts_before_deciding(screen: MainScreen, row: RequestRow) -> str:
     agent = next((each for each in screen.situation.roster if each.name == row.asker), None)
     if agent is not None and agent.state is AgentState.STOPPED:
         facts.append("the asker has ended")
+    elif agent is not None and agent.stranger:
+        facts.append("the asker is on no roster")
     elif agent is not None and agent.last_seen is not None:
         facts.append(f"asker seen {short_ago(agent.last_seen, screen.caller.team.clock())}")
     return " · ".join(facts)
