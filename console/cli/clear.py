@@ -10,7 +10,7 @@ from team_console.console.cli.output import is_terminal
 from team_console.console.cli.talk import ask_yes_or_no
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted
-from team_console.store.service.maintenance import Cleared, clear, clearing_forecast
+from team_console.store.service.maintenance import ClearResult, clear, clearing_forecast
 
 
 @verb(
@@ -40,7 +40,7 @@ def do_clear(call: Call) -> None:
     _print_cleared(call, cleared, dry_run=False)
 
 
-def _print_cleared(call: Call, cleared: Cleared, *, dry_run: bool) -> None:
+def _print_cleared(call: Call, cleared: ClearResult, *, dry_run: bool) -> None:
     """Print what left the queue, what stays and why, and what was deleted for good."""
     statuses = ", ".join(f"{number:,} {status}" for status, number in cleared.statuses.items())
     verb = "would leave" if dry_run else "left"

@@ -10,7 +10,7 @@ from team_console.console.cli.call import Call, UsageError, split_names
 from team_console.console.cli.main import DAY, arg, flag, seconds, verb
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.service.deliveries import Delivered
+from team_console.store.service.deliveries import PassResult
 from team_console.store.service.router import deliver, deliver_loop
 
 
@@ -66,7 +66,7 @@ def _deliver_in_loop(call: Call) -> None:
         signal.signal(name, lambda number, frame: stop.set())
     call.note(f"delivering for {call.team.location}; Ctrl-C ends it after what it has begun")
 
-    def report(done: Delivered) -> None:
+    def report(done: PassResult) -> None:
         _print_deliveries(call, done)
         call.flush()
 
@@ -76,7 +76,7 @@ def _deliver_in_loop(call: Call) -> None:
     deliver_loop(call.caller, stop=stop, limit=call.options.timeout, report=report, trouble=trouble)
 
 
-def _print_deliveries(call: Call, done: Delivered) -> None:
+def _print_deliveries(call: Call, done: PassResult) -> None:
     if call.as_json:
         call.json(_as_json(call, done))
         return
@@ -92,7 +92,7 @@ def _print_deliveries(call: Call, done: Delivered) -> None:
         call.say("nothing was due")
 
 
-def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
+def _as_json(call: Call, done: PassResult) -> dict[str, Any]:
     return {
         "success": True,
         "action": "deliver",

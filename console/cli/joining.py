@@ -19,8 +19,8 @@ from team_console.console.cli.team import ASK_HELP, make_project_team, parse_rul
 from team_console.console.clients.client import Running
 from team_console.console.clients.join import JoinOutcome, join, join_all, joined_by, leave
 from team_console.console.clients.place import one_join_at_a_time
+from team_console.console.clients.programs import PROGRAMS, running_sessions
 from team_console.console.clients.session_files import EVERY_SESSION
-from team_console.console.clients.table import PROGRAMS, running_sessions
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.backends.open import OWN_FOLDER, nearest_team
 from team_console.store.model.errors import Code, TeamError

@@ -28,9 +28,9 @@ from team_console.console.clients.place import (
     receipt_of,
     receipts,
 )
+from team_console.console.clients.programs import PROGRAMS
 from team_console.console.clients.session_files import EVERY_SESSION, LEFT_OUT, name_files
 from team_console.console.clients.settings_part import SERVER, hooks_of, members_in, parse_hook_command, quiet_condition
-from team_console.console.clients.table import PROGRAMS
 from team_console.store.backends.open import OWN_FOLDER
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, Problem, TeamError

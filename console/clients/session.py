@@ -12,6 +12,7 @@ from team_console.console.clients.event import Reply
 from team_console.console.clients.hook_process import OUT, write_line
 from team_console.console.clients.instructions import instructions_for
 from team_console.console.clients.invocation import Invocation
+from team_console.console.clients.programs import client_of
 from team_console.console.clients.quick import (
     LOOK_VERSION,
     caller_facts,
@@ -29,7 +30,6 @@ from team_console.console.clients.session_files import (
     SessionFiles,
     has_in_any_session,
 )
-from team_console.console.clients.table import client_of
 from team_console.store.backends.open import open_team
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.contract.team import new_presence_name

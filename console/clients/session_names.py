@@ -11,9 +11,9 @@ from pathlib import Path
 from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.join import has_joined, location_of, members_of_sessions
 from team_console.console.clients.place import JoinReceipt, keep_receipt
+from team_console.console.clients.programs import client_of
 from team_console.console.clients.quick import project_of
 from team_console.console.clients.session_files import LEFT_OUT, name_files, name_of_session
-from team_console.console.clients.table import client_of
 from team_console.store.backends.open import open_team
 from team_console.store.model.names import ALL, USER
 from team_console.store.protocol.parsing import text_in

@@ -215,7 +215,7 @@ def _tell_unwritten(what: str, lines: Iterable[str]) -> None:
 
 def _end_now(status: int) -> None:
     """End the process and what it waits for; nothing is cleared up."""
-    from team_console.store.service.agents import end_running_commands
+    from team_console.store.service.agent_command import end_running_commands
 
     with suppress(Exception):
         end_running_commands()

@@ -122,7 +122,7 @@ class StoreReader:
         snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
         if self._number and monotonic() >= self._local_until:
             from team_console.console.clients.join import join_problems, members_started_in  # 60 ms, once
-            from team_console.console.clients.table import process_states
+            from team_console.console.clients.programs import process_states
 
             starts = members_started_in(self._team, Path.cwd())
             self._local = LocalFacts(process_states(), tuple(join_problems(self._team, snapshot.config)), starts)

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
-from types import MappingProxyType
 
 from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
@@ -31,14 +24,13 @@ from team_console.store.protocol.relations import REQUEST, stopped_agents
 from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.team_rules import SM, classes_of, ending_problem
 from team_console.store.protocol.verdicts import ORDERED, SIGNATURE, Seen
+from team_console.store.service.agent_command import run_command
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.questions import answerable_request, close_question, requests_in
 from team_console.store.service.running_grants import end_grants_for
 from team_console.store.service.writing import Draft, advise, check_known, new_request_id, roles_now, write_drafts
 from team_console.store.settings.team_config import TeamConfig
 
-_LAST_WORDS = 400
-_WAIT_FOR_KILLED = 5.0
 _LEASE_MARGIN = timedelta(seconds=10)
 
 
@@ -74,72 +66,6 @@ def refuse_held(question: Message, tx: Transaction) -> None:
         held_by=str(holder),
         held_until=to_text(until),
     )
-
-
-_running_commands: set[subprocess.Popen[bytes]] = set()
-"""Commands that are being waited for, in whichever thread."""
-
-
-def run_command(
-    command: Sequence[str],
-    *,
-    limit: float,
-    record: bytes = b"",
-    variables: Mapping[str, str] = MappingProxyType({}),
-    folder: Path | None = None,
-) -> str | None:
-    """Run `command` without a shell in a process group of its own; None when it ended well, else why not.
-
-    What it leaves running when it ends by itself is its own affair; after `limit` seconds the group is killed.
-
-    Args:
-        record: What it gets on its standard input.
-        variables: What its environment has besides ours.
-    """
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
-        given.write(record)
-        given.seek(0)
-        try:
-            process = subprocess.Popen(
-                list(command),
-                env={**os.environ, **variables},
-                stdin=given,
-                # What a spawn command leaves running must not fill a file that nobody sees.
-                stdout=complaints if record else subprocess.DEVNULL,
-                stderr=complaints,
-                cwd=folder,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            return f"{command[0]}: {getattr(error, 'strerror', None) or error}"
-        _running_commands.add(process)
-        try:
-            status = process.wait(limit)
-            ending = f"signal {-status}" if status < 0 else f"exit status {status}"
-        except subprocess.TimeoutExpired:
-            ending = f"no answer within {limit:g} s"
-        finally:
-            _running_commands.discard(process)
-            if process.returncode is None:  # the process group is its own
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(_WAIT_FOR_KILLED)
-        if process.returncode == 0:
-            return None
-        if process.returncode is None:  # it runs as another user, as by sudo, or the kernel holds it
-            ending += ", and it could not be ended"
-        complaints.seek(max(0, complaints.seek(0, os.SEEK_END) - _LAST_WORDS))
-        said = " ".join(complaints.read().decode("utf-8", "replace").split())
-    return f"{ending}: {said}" if said else ending
-
-
-def end_running_commands() -> None:
-    """Kill the commands that are being waited for, and their children: this process is about to end without waiting."""
-    for process in tuple(_running_commands):
-        if process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
 
 
 # Who is in the team, as the Master tells the residents, and which names are free.

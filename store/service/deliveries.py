@@ -139,7 +139,7 @@ class Attempt(Struct, frozen=True):
     is_refused: bool = False
 
 
-class Delivered(Struct):
+class PassResult(Struct):
     """What one pass of the router did.
 
     Attributes:
@@ -295,7 +295,7 @@ def record_attempts(tx: Transaction, attempts: Sequence[Attempt]) -> None:
 # Skipped messages: what a pass of the router left where it is although it is on its way, and why.
 
 
-def skipped_attempts(snapshot: Snapshot, scope: PassScope, done: Delivered) -> tuple[Attempt, ...]:
+def skipped_attempts(snapshot: Snapshot, scope: PassScope, done: PassResult) -> tuple[Attempt, ...]:
     """Return what the pass that ended as `done` left; `snapshot` was taken after it."""
     tried = {(attempt.message.message_id, attempt.recipient) for attempt in done.attempts}
     return tuple(

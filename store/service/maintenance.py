@@ -33,7 +33,7 @@ _ENDED_AT: Mapping[str, tuple[str, ...]] = {
 """Status -> what tells when the message came to it, best first; an expired one has had its time by its age."""
 
 
-class Cleared(Struct, frozen=True):
+class ClearResult(Struct, frozen=True):
     """What left the queue.
 
     Attributes:
@@ -68,7 +68,7 @@ def clear(
     older_than_days: float = DEFAULT_DAYS,
     delete_archived: bool = False,
     recipient: str | None = None,
-) -> Cleared:
+) -> ClearResult:
     """Archive and remove what ended more than `older_than_days` ago; what still waits is never touched.
 
     Failed messages are put on the audit trail with their errors before they go.
@@ -115,15 +115,15 @@ def clear(
         before = caller.team.clock() - timedelta(days=caller.team.config().delete_archived_after_days)
         archives = caller.team.delete_archived(before=before, actor=caller.actor, wait=caller.wait)
     freed = round(max(0, used - caller.team.used_bytes()) / 1e6, 1)
-    return Cleared(statuses, kept, archives, dict(refused.rows), freed)
+    return ClearResult(statuses, kept, archives, dict(refused.rows), freed)
 
 
-def clearing_forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
+def clearing_forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> ClearResult:
     """Return what `clear` would do now, without the lock."""
     snapshot = require_known(caller.team.whole())
     old = _ended_before(snapshot, older_than_days)
     gone, kept = _split_by_need(snapshot, old, leaving=ids_of(old))
-    return Cleared(dict(Counter(message.status for message in gone)), kept)
+    return ClearResult(dict(Counter(message.status for message in gone)), kept)
 
 
 def _failed_for_audit(gone: Iterable[Message]) -> list[FieldDict]:

@@ -38,7 +38,7 @@ Progress = Callable[[str, int], None]
 """Told what was just copied and how many of it so far."""
 
 
-class Migrated(Struct):
+class MigrationResult(Struct):
     """What a migration did.
 
     Attributes:
@@ -93,7 +93,7 @@ def migrate(
     wait: float = 10.0,
     progress: Progress = lambda what, number: None,
     found: Sequence[Problem] = (),
-) -> Migrated:
+) -> MigrationResult:
     """Copy everything, then compare. Messages written to the source meanwhile are copied by the next run.
 
     As long as nobody but a migration has written to the target, a repeated run also brings changed states over.
@@ -118,7 +118,7 @@ class _Migration:
     def __init__(self, source: Team, target: Team, actor: str, wait: float, progress: Progress) -> None:
         self._source, self._target, self._progress = source, target, progress
         self._caller = Caller(target, actor, wait)
-        self._done = Migrated()
+        self._done = MigrationResult()
         self._recorded: RecordedFacts | None = None
         self._forged: frozenset[str] = frozenset()
         trail = target.audit(limit=_EVERYTHING)
@@ -126,7 +126,7 @@ class _Migration:
             text = f"{source.location} and {target.location} have one audit trail: they are the same team, or copies"
             raise TeamError(Code.NOT_PERMITTED, text, "Name two teams; between copies there is nothing to do.")
 
-    def run(self) -> Migrated:
+    def run(self) -> MigrationResult:
         """Copy the queue, the archives, the audit trail; then check that nothing is missing.
 
         The queue comes first: an id that is only archived in the target could not be added any more.

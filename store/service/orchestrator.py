@@ -17,7 +17,7 @@ from team_console.store.model.names import check_name
 from team_console.store.model.safe import counted
 from team_console.store.model.schedule import ON_ITS_WAY, attempts_of, retries_of
 from team_console.store.service.caller import Caller
-from team_console.store.service.deliveries import Delivered
+from team_console.store.service.deliveries import PassResult
 from team_console.store.service.inbox import require_known
 from team_console.store.service.maintenance import DEFAULT_DAYS, clear
 from team_console.store.service.router import deliver
@@ -226,7 +226,7 @@ def _deliver(caller: Caller, asked: _RouteRequest) -> FieldDict:
     }
 
 
-def _answer_for_one(caller: Caller, asked: _RouteRequest, message_id: str, done: Delivered) -> FieldDict:
+def _answer_for_one(caller: Caller, asked: _RouteRequest, message_id: str, done: PassResult) -> FieldDict:
     """Return the answer to a delivery of one message: delivered, failed, or why it was not tried."""
     for attempt in done.failed:
         tried, attempts = attempt.message, attempts_of(attempt.message)

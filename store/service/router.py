@@ -17,13 +17,14 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.safe import counted
 from team_console.store.model.schedule import attempts_of, is_expired, is_held, lease_end, max_attempts, next_attempt
-from team_console.store.service.agents import finish_due, next_ending, run_command
+from team_console.store.service.agent_command import run_command
+from team_console.store.service.agents import finish_due, next_ending
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import (
     ROUTER,
     Attempt,
-    Delivered,
     Job,
+    PassResult,
     PassScope,
     command_targets,
     due_jobs,
@@ -53,7 +54,7 @@ _GRACE_SECONDS = 30.0
 
 
 def run_commands(
-    caller: Caller, scope: PassScope, agents: Sequence[str], done: Delivered, stop: threading.Event
+    caller: Caller, scope: PassScope, agents: Sequence[str], done: PassResult, stop: threading.Event
 ) -> None:
     """Serve every agent's command, several agents at a time; outcomes are added to `done`.
 
@@ -89,7 +90,7 @@ class AgentDelivery(Struct):
     stop: threading.Event
     tried: set[str] = set()
 
-    def run(self, done: Delivered) -> None:
+    def run(self, done: PassResult) -> None:
         """Hand over what is due for the agent until nothing is, or the pass is stopped."""
         if self.stop.is_set():
             return
@@ -130,7 +131,7 @@ class AgentDelivery(Struct):
         return outcomes
 
     def _finish_and_claim(
-        self, job: Job | None, outcomes: dict[str, str | None], done: Delivered, refused: RefusedRows
+        self, job: Job | None, outcomes: dict[str, str | None], done: PassResult, refused: RefusedRows
     ) -> Job | None:
         """Write the outcome of the last command and claim the next message, in one transaction."""
         attempts: list[Attempt] = []
@@ -204,7 +205,7 @@ def deliver(
     limit: float | None = None,
     most: int | None = None,
     stop: threading.Event | None = None,
-) -> Delivered:
+) -> PassResult:
     """Make one pass: expire what is too old, push what is due, oldest first; failed tries are put off or given up.
 
     Args:
@@ -223,7 +224,7 @@ def deliver(
     scope = PassScope(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
     snapshot = require_known(take_in_drops(caller, require_known(caller.team.snapshot())))
     check_known(snapshot, only or ())
-    done = Delivered()
+    done = PassResult()
     try:
         finish_due(caller, snapshot)
         _expire(caller, snapshot, scope, done)
@@ -258,7 +259,7 @@ def next_due(snapshot: Snapshot) -> datetime | None:
     return min((moment for moment in moments if moment is not None and moment > now), default=None)
 
 
-def _expire(caller: Caller, snapshot: Snapshot, scope: PassScope, done: Delivered) -> None:
+def _expire(caller: Caller, snapshot: Snapshot, scope: PassScope, done: PassResult) -> None:
     """Give up what waited too long; what waits for the human or the lead never runs out."""
     stale = [message for message in snapshot.messages if _is_stale(snapshot.config, message, scope, snapshot.taken_at)]
     refused = RefusedRows()
@@ -290,7 +291,7 @@ def _is_stale(config: TeamConfig, message: Message, scope: PassScope, now: datet
     return served and is_expired(message, now) and scope.takes(message, message.recipients)
 
 
-def _push(caller: Caller, snapshot: Snapshot, scope: PassScope, due: Sequence[Message], done: Delivered) -> None:
+def _push(caller: Caller, snapshot: Snapshot, scope: PassScope, due: Sequence[Message], done: PassResult) -> None:
     """Push those that are still due, piece by piece; what an inbox or a row refuses costs only its own message.
 
     The members are those of the snapshot: finding them anew for each piece would read the whole store each time.
@@ -347,7 +348,7 @@ def deliver_loop(
     stop: threading.Event,
     interval: float = LONGEST_SLEEP,
     limit: float | None = None,
-    report: Callable[[Delivered], None] = lambda done: None,
+    report: Callable[[PassResult], None] = lambda done: None,
     trouble: Callable[[TeamError], None] = lambda error: None,
 ) -> None:
     """Deliver until `stop` is set; running commands are waited for. Blocks the calling thread.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from team_console.console.clients.event import Event, Wish
-from team_console.console.clients.table import client_of
+from team_console.console.clients.programs import client_of
 from team_console.store.model.message import Message
 from team_console.store.protocol.sent_back import sent_back
 

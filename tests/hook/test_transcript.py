@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.clients.table import CLIENTS
+from team_console.console.clients.programs import CLIENTS
 from team_console.console.clients.transcript import MOST_READ, extract_for_request
 from team_console.store.protocol.client_requests import MOST_BYTES
 

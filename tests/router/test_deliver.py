@@ -21,7 +21,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
-from team_console.store.service.deliveries import Delivered, Remedy, apply_remedy
+from team_console.store.service.deliveries import PassResult, Remedy, apply_remedy
 from team_console.store.service.router import deliver, deliver_loop
 from team_console.store.settings.team_config import Agent
 
@@ -105,10 +105,10 @@ def test_a_trouble_that_lasts_is_said_once_and_again_when_it_comes_back(
     tried: list[int] = []
     told: list[str] = []
 
-    def broken(*args: Any, **options: Any) -> Delivered:
+    def broken(*args: Any, **options: Any) -> PassResult:
         tried.append(len(tried))
         if len(tried) == 4:
-            return Delivered()
+            return PassResult()
         raise TeamError(Code.STORE_LOCKED if len(tried) > 4 else Code.STORE_UNREADABLE, "connection refused")
 
     monkeypatch.setattr("team_console.store.service.router.deliver", broken)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import Seal, message_seal, sign
-from team_console.store.service import agents, maintenance
+from team_console.store.service import agent_command, maintenance
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Remedy, apply_remedy
 from team_console.store.service.orchestrator import read_document, route
@@ -100,9 +100,9 @@ def test_a_command_of_another_user_that_cannot_be_ended_is_a_failed_attempt(monk
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "killpg", refused)
-    monkeypatch.setattr(agents, "_WAIT_FOR_KILLED", 0)
+    monkeypatch.setattr(agent_command, "_WAIT_FOR_KILLED", 0)
     try:
-        error = agents.run_command(["sleep", "600"], limit=0)
+        error = agent_command.run_command(["sleep", "600"], limit=0)
     finally:
         for group in groups:
             end(group, signal.SIGKILL)

@@ -11,7 +11,7 @@ from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.errors import Code
 from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller
-from team_console.store.service.migration import Migrated, migrate, open_target
+from team_console.store.service.migration import MigrationResult, migrate, open_target
 from team_console.store.settings.settings_file import parse_settings
 
 from tests.equipment.asking import refusal
@@ -47,7 +47,7 @@ def _filled(location: str, clock: FakeClock) -> Team:
     return team
 
 
-def _run(source: Team, target: Team, **more: object) -> Migrated:
+def _run(source: Team, target: Team, **more: object) -> MigrationResult:
     return migrate(source, target, actor="ceo", **more)  # type: ignore[arg-type]
 
 
@@ -155,7 +155,7 @@ def test_what_an_agent_took_from_a_copy_is_not_put_back_by_a_run_that_began_befo
 ) -> None:
     """Nor are lines of the trail copied twice by two runs at once."""
     source, target = pair
-    whole, runs = source.whole, list[Migrated]()
+    whole, runs = source.whole, list[MigrationResult]()
     _run(source, target)
     sending.send(Caller(source, "ceo"), to="no", type="spec_ready", message_id="later")
 

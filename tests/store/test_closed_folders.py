@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.console.clients.table import process_states
+from team_console.console.clients.programs import process_states
 from team_console.store.contract.team import Condition, Presence
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller

@@ -5,21 +5,22 @@ from __future__ import annotations
 import errno
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, rename_durably
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, rename_durably, write_new
 from team_console.store.backends.yaml.entry import Entry, write_entry
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.lock import not_readable
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, is_plain
-from team_console.store.model.errors import Problem, TeamError
+from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, is_copy
 from team_console.store.model.names import file_word
 from team_console.store.protocol.parsing import carries
@@ -210,7 +211,7 @@ def can_be_extended(data: bytes) -> bool:
     except TextError:
         return False
     flush = all(entry.message is not None and entry.raw.startswith(b"- ") for entry in text.entries)
-    return bool(text.entries) and flush and not text.odd and not text.tail.strip()
+    return bool(text.entries) and flush and not text.needs_rewrite and not text.tail.strip()
 
 
 ROTATE_BYTES = 10 * 1024 * 1024
@@ -427,3 +428,75 @@ def usable_size(disk: Disk, path: Path) -> int:
     if found.size > LARGEST_FILE:
         raise OSError(errno.EFBIG, f"{found.size:,} bytes, the limit is {LARGEST_FILE:,}", str(path))
     return found.size
+
+
+# Archives are shortened: messages that are too old go (decision D18), what stays is kept byte for byte.
+
+
+class Shortening(Struct, frozen=True):
+    """An archive as it will be once it is shortened.
+
+    Attributes:
+        data: Its new bytes; None when nothing stays and the file may go.
+        ids: Ids of the messages that go.
+    """
+
+    path: Path
+    data: bytes | None
+    ids: frozenset[str]
+
+
+def plan_shortening(disk: Disk, archives: Archives, *, before: datetime, keep: Collection[str]) -> list[Shortening]:
+    """Find archives that hold messages created before `before`; messages whose ids are in `keep` stay in any case.
+
+    Damaged entries, and files that cannot be read or are not a plain list of entries, stay as they are; the history
+    tells of them.
+    """
+    found: list[Shortening] = []
+    for path in archives.files():
+        with suppress(TextError, OSError):
+            text = QueueText.parse(disk.read(path)[0])
+            # One by one: a newer message may have the id of an old one.
+            messages = ((place, entry.message) for place, entry in enumerate(text.entries))
+            old = {
+                place: message.message_id
+                for place, message in messages
+                if message is not None
+                and message.message_id not in keep
+                and message.created_at is not None
+                and message.created_at < before
+            }
+            if text.needs_rewrite or not old:
+                continue
+            part = archive_part(path.name)
+            data: bytes | None = (text.head or HEADER) + text.tail
+            # Not by joining what stays: a program that shares values among entries may have them in one that goes.
+            if len(old) < len(text.entries):
+                data = text.edit(remove=old.keys()).data()
+            elif part is not None and part[1] is not None:
+                data = None
+            found.append(Shortening(path, data, frozenset(old.values())))
+    return found
+
+
+def shorten_archives(disk: Disk, layout: Layout, found: Collection[Shortening], *, mode: int) -> None:
+    """Replace the files. A crash in between leaves some of them long; doing it again finishes it.
+
+    Args:
+        mode: Of a file whose own mode is not known any more.
+
+    Raises:
+        TeamError: `STORE_FAILED` when one could not be replaced; each is whole, long or short.
+    """
+    try:
+        for item in found:
+            if item.data is None:
+                disk.unlink(item.path)
+                continue
+            stat, staged = disk.stat(item.path), layout.stage()
+            write_new(disk, staged, item.data, mode=stat.mode if stat else mode)
+            rename_durably(disk, staged, item.path)
+        disk.sync_folder(layout.archives)
+    except OSError as error:
+        text = f"{error.filename or layout.archives}: {error.strerror or error}; some archives were not shortened"
+        raise TeamError(Code.STORE_FAILED, text, "Look into the cause and repeat it.") from error

@@ -55,7 +55,7 @@ class RecordPatch(Struct, frozen=True, array_like=True):
         return current.with_changes(**self.keys)
 
 
-class Line(Struct, frozen=True):
+class TransactionLine(Struct, frozen=True):
     """One transaction, as it is to be written or as it stands on record; enough to do it again.
 
     Attributes:
@@ -117,7 +117,7 @@ class Line(Struct, frozen=True):
         return raw[:-2] + b',"seal":"%s"}\n' % seal(key, raw).encode() if key else raw
 
 
-class Tip(Struct, frozen=True):
+class TrailTip(Struct, frozen=True):
     """Where the chain ends.
 
     Attributes:
@@ -128,7 +128,7 @@ class Tip(Struct, frozen=True):
         start: Bytes before it.
     """
 
-    line: Line | None = None
+    line: TransactionLine | None = None
     digest: str = ""
     size: int = 0
     torn: bytes = b""
@@ -153,7 +153,7 @@ class AuditTrail(Struct):
     path: Path
     key: bytes = b""
 
-    def tip(self) -> Tip:
+    def tip(self) -> TrailTip:
         """Return the end of the chain, read from the end of the file, so that its cost does not grow with the file.
 
         Raises:
@@ -163,7 +163,7 @@ class AuditTrail(Struct):
         if found is not None and found.kind != "file":
             raise OSError(errno.EINVAL, "not a regular file", str(self.path))
         if found is None or found.size == 0:
-            return Tip()
+            return TrailTip()
         end, window = found.size, _WINDOW
         while True:
             start = max(0, end - window)
@@ -172,12 +172,12 @@ class AuditTrail(Struct):
             if tip is not None:
                 return tip
             if start == 0:
-                return Tip(torn=data)
+                return TrailTip(torn=data)
             window *= 2
             if window > LARGEST_FILE:
                 raise OSError(errno.EFBIG, f"no whole line in its last {len(data):,} bytes", str(self.path))
 
-    def append(self, line: Line, tip: Tip, *, mode: int) -> Tip:
+    def append(self, line: TransactionLine, tip: TrailTip, *, mode: int) -> TrailTip:
         """Extend the chain by `line`, durable: from here on the transaction is committed.
 
         Raises:
@@ -186,7 +186,7 @@ class AuditTrail(Struct):
         """
         data = line.encode(tip.digest, self.key)
         append(self.disk, self.path, data, mode=mode)
-        return Tip(line, hashlib.sha256(data).hexdigest(), tip.size + len(data), start=tip.size)
+        return TrailTip(line, hashlib.sha256(data).hexdigest(), tip.size + len(data), start=tip.size)
 
     def settings(self) -> bytes | None:
         """Return the text of the settings that were in force at the last line; None when nothing is on record."""
@@ -198,7 +198,7 @@ class AuditTrail(Struct):
         same = kept.get("sha256") == wanted.get("sha256")
         return recorded_text(kept) if same else None
 
-    def last(self, count: int = 0, *, window: int = _WINDOW) -> list[Line]:
+    def last(self, count: int = 0, *, window: int = _WINDOW) -> list[TransactionLine]:
         """Return up to `count` whole lines (0: all) of the last `window` bytes, oldest first, unchecked."""
         found = self.disk.stat(self.path)
         if found is None:
@@ -210,7 +210,7 @@ class AuditTrail(Struct):
         lines = [parse_line(row + b"\n") for row in whole[-count:]]
         return [line for line in lines if line is not None]
 
-    def lines(self, start: int = 0, *, block: int = _BLOCK) -> Iterator[Line]:
+    def lines(self, start: int = 0, *, block: int = _BLOCK) -> Iterator[TransactionLine]:
         """Give all whole lines from byte `start` on; what is no line is left out, and nothing is said of the chain."""
         for data in whole_lines(self.disk, self.path, start, block=block):
             for row in data.split(b"\n")[:-1]:
@@ -237,7 +237,7 @@ def whole_lines(disk: Disk, path: Path, start: int, *, block: int = _BLOCK) -> I
             size *= 4
 
 
-def _find_tip(data: bytes, start: int) -> Tip | None:
+def _find_tip(data: bytes, start: int) -> TrailTip | None:
     """Return the last whole line in `data`, which begins at `start` in the file; None when it may begin before."""
     end = len(data)
     while (stop := data.rfind(b"\n", 0, end)) >= 0:
@@ -247,12 +247,12 @@ def _find_tip(data: bytes, start: int) -> Tip | None:
         line = parse_line(data[begin : stop + 1])
         if line is not None:
             digest = hashlib.sha256(data[begin : stop + 1]).hexdigest()
-            return Tip(line, digest, start + stop + 1, data[stop + 1 :], start + begin)
+            return TrailTip(line, digest, start + stop + 1, data[stop + 1 :], start + begin)
         end = stop
     return None
 
 
-def parse_line(raw: bytes) -> Line | None:
+def parse_line(raw: bytes) -> TransactionLine | None:
     """Return a stored line, newline included, as a transaction; None for what is none, or of another shape than
     ours.
     """
@@ -268,7 +268,7 @@ def parse_line(raw: bytes) -> Line | None:
             "merged": [message_id for message_id, _ in facts.get("merged", ())],
             "archived": [[*item, None][:3] for item in facts.get("archived", ())],
         }
-        return msgspec.convert({"actor": "", "action": "", **facts, **parts}, Line)
+        return msgspec.convert({"actor": "", "action": "", **facts, **parts}, TransactionLine)
     except (TypeError, ValueError):  # a ValidationError is a ValueError
         return None
 

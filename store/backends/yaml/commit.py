@@ -11,16 +11,15 @@ import contextlib
 import errno
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.yaml.archives import HEADER, Archives, closed_entry
-from team_console.store.backends.yaml.audit_trail import NO_FILE, AuditTrail, Line, Tip
+from team_console.store.backends.yaml.archives import Archives, closed_entry
+from team_console.store.backends.yaml.audit_trail import NO_FILE, AuditTrail, TrailTip, TransactionLine
 from team_console.store.backends.yaml.disk import (
     FORBIDDEN,
     NOT_PLAIN,
@@ -34,8 +33,8 @@ from team_console.store.backends.yaml.disk import (
     size_of,
     write_new,
 )
-from team_console.store.backends.yaml.layout import Layout, archive_part, refuse_way_out
-from team_console.store.backends.yaml.lock import Released, not_writable
+from team_console.store.backends.yaml.layout import Layout, refuse_way_out
+from team_console.store.backends.yaml.lock import ReleaseMark, not_writable
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, apply_line, archive_entry
 from team_console.store.backends.yaml.queue_file import QueueFile
@@ -91,16 +90,16 @@ class LockedTeam(Struct):
     recorded: Callable[[], RecordedFacts | None]
     queue: QueueFile
     agreed_queue: QueueFile
-    released: Released | None
+    released: ReleaseMark | None
     notices: list[Problem] = []
-    tip: Tip = Tip()
+    tip: TrailTip = TrailTip()
     own_seq: int = 0
     lost_lines: tuple[int, int] | None = None
     agrees: bool = False
 
     def agree(self) -> None:
         """Note that trail, archives and queue agree at this moment: what comes later is compared with this state."""
-        self.released, self.agreed_queue, self.agrees = Released(self.tip.seq, self.queue.mark), self.queue, True
+        self.released, self.agreed_queue, self.agrees = ReleaseMark(self.tip.seq, self.queue.mark), self.queue, True
 
     def stamp(self) -> str:
         """Give the time as part of a file name."""
@@ -109,7 +108,7 @@ class LockedTeam(Struct):
 
 def commit_line(
     team: LockedTeam,
-    line: Line,
+    line: TransactionLine,
     attachments: Mapping[str, bytes],
     *,
     patient: bool,
@@ -179,7 +178,7 @@ def commit_line(
         team.agree()
 
 
-def commit_note(team: LockedTeam, line: Line) -> None:
+def commit_note(team: LockedTeam, line: TransactionLine) -> None:
     """Put a line on record that changes no file but the trail."""
     _append_line(team, _complete_line(team, line, None, base=team.queue.mark, queue=team.queue.mark))
     team.lost_lines = None
@@ -220,7 +219,9 @@ def _check_unchanged(team: LockedTeam, *, patient: bool) -> None:
         raise ConcurrentWriteError
 
 
-def _complete_line(team: LockedTeam, line: Line, settings: bytes | None, **for_recovery: Any) -> Line:
+def _complete_line(
+    team: LockedTeam, line: TransactionLine, settings: bytes | None, **for_recovery: Any
+) -> TransactionLine:
     """Return the line with its place in the chain, and with what recovery needs to tell how far its writer came."""
     lost = {} if team.lost_lines is None else {TRAIL_LOST: list(team.lost_lines)}
     # guard: lost-trail-on-record
@@ -233,7 +234,7 @@ def _complete_line(team: LockedTeam, line: Line, settings: bytes | None, **for_r
     return replace(line, seq=team.tip.seq + 1, at=to_text(team.clock()), facts=said, settings=known, **for_recovery)
 
 
-def _append_line(team: LockedTeam, line: Line) -> None:
+def _append_line(team: LockedTeam, line: TransactionLine) -> None:
     """Append a line to the audit trail, from where on the transaction is committed."""
     try:
         team.tip = team.trail.append(line, team.tip, mode=team.queue.mode_beside)
@@ -241,7 +242,9 @@ def _append_line(team: LockedTeam, line: Line) -> None:
         raise OutcomeUnknownError(f"the audit trail could not be written: {error.strerror}") from error
 
 
-def _append_and_swap(team: LockedTeam, tip: Tip, appends: list[Append], staging: Path, staged: Stat) -> Path | None:
+def _append_and_swap(
+    team: LockedTeam, tip: TrailTip, appends: list[Append], staging: Path, staged: Stat
+) -> Path | None:
     """Do what the line says that was just written; an error before the swap takes it and the line back.
 
     Args:
@@ -302,7 +305,7 @@ def _link(disk: Disk, source: Path, target: Path) -> bool:
 
 
 # guard: taken-back-after-error
-def _take_back(team: LockedTeam, tip: Tip, appends: list[Append]) -> None:
+def _take_back(team: LockedTeam, tip: TrailTip, appends: list[Append]) -> None:
     """Undo the appends and the line of the trail after an error that came before the swap."""
     # The appends first: as long as the line is there, a crash between the two is finished or undone from it.
     try:
@@ -382,7 +385,7 @@ class Append(Struct):
     pushed: tuple[str, ...] = ()
 
 
-def plan_appends(team: LockedTeam, line: Line, text: QueueText) -> list[Append]:
+def plan_appends(team: LockedTeam, line: TransactionLine, text: QueueText) -> list[Append]:
     """Work out what `line` appends where, with folders made and torn ends mended; `text` is the queue after it.
 
     Raises:
@@ -578,74 +581,3 @@ def _remove_staging(team: LockedTeam, folder: Path) -> None:
     if folder != team.layout.folder:
         names = [name for name in team.disk.names(folder) if name.startswith(team.layout.staging)]
         _remove_files(team.disk, *(folder / name for name in names))
-
-
-# Archives are shortened: messages that are too old go (decision D18), what stays is kept byte for byte.
-
-
-class Shortening(Struct, frozen=True):
-    """An archive as it will be once it is shortened.
-
-    Attributes:
-        data: Its new bytes; None when nothing stays and the file may go.
-        ids: Ids of the messages that go.
-    """
-
-    path: Path
-    data: bytes | None
-    ids: frozenset[str]
-
-
-def plan_shortening(team: LockedTeam, *, before: datetime, keep: Collection[str]) -> list[Shortening]:
-    """Find archives that hold messages created before `before`; messages whose ids are in `keep` stay in any case.
-
-    Damaged entries, and files that cannot be read or are not a plain list of entries, stay as they are; the history
-    tells of them.
-    """
-    found: list[Shortening] = []
-    for path in team.archives.files():
-        with contextlib.suppress(TextError, OSError):
-            text = QueueText.parse(team.disk.read(path)[0])
-            # One by one: a newer message may have the id of an old one.
-            messages = ((place, entry.message) for place, entry in enumerate(text.entries))
-            old = {
-                place: message.message_id
-                for place, message in messages
-                if message is not None
-                and message.message_id not in keep
-                and message.created_at is not None
-                and message.created_at < before
-            }
-            if text.odd or not old:
-                continue
-            part = archive_part(path.name)
-            data: bytes | None = (text.head or HEADER) + text.tail
-            # Not by joining what stays: a program that shares values among entries may have them in one that goes.
-            if len(old) < len(text.entries):
-                data = text.edit(remove=old.keys()).data()
-            elif part is not None and part[1] is not None:
-                data = None
-            found.append(Shortening(path, data, frozenset(old.values())))
-    return found
-
-
-def shorten_archives(team: LockedTeam, found: Collection[Shortening]) -> None:
-    """Replace the files. A crash in between leaves some of them long; doing it again finishes it.
-
-    Raises:
-        TeamError: `STORE_FAILED` when one could not be replaced; each is whole, long or short.
-    """
-    disk = team.disk
-    try:
-        for item in found:
-            if item.data is None:
-                disk.unlink(item.path)
-                continue
-            stat, staged = disk.stat(item.path), team.layout.stage()
-            write_new(disk, staged, item.data, mode=stat.mode if stat else team.queue.mode_beside)
-            rename_durably(disk, staged, item.path)
-        team.archives.forget()
-        disk.sync_folder(team.layout.archives)
-    except OSError as error:
-        text = f"{error.filename or team.layout.archives}: {error.strerror or error}; some archives were not shortened"
-        raise TeamError(Code.STORE_FAILED, text, "Look into the cause and repeat it.") from error

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from msgspec import Struct
-from team_console.store.backends.yaml.audit_trail import Line
+from team_console.store.backends.yaml.audit_trail import TransactionLine
 from team_console.store.backends.yaml.commit import LockedTeam, make_folder
 from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk, FileVersion
 from team_console.store.backends.yaml.layout import Layout, is_drop_file, leads_out, names_in
@@ -31,7 +31,7 @@ _TOLD = 20
 class DropFolder:
     """The drop folder of a team whose lock is held; `write` commits a line, recovering as often as that is needed."""
 
-    def __init__(self, team: LockedTeam, write: Callable[[Line], None]) -> None:
+    def __init__(self, team: LockedTeam, write: Callable[[TransactionLine], None]) -> None:
         self._team, self._disk, self._layout = team, team.disk, team.layout
         self._write = write
         self._left = 0
@@ -105,7 +105,7 @@ class DropFolder:
         try:
             if messages:
                 records = tuple(dict(message.record) for message in messages)
-                self._write(Line("drop", "drop", {"ids": ids}, writes=records))
+                self._write(TransactionLine("drop", "drop", {"ids": ids}, writes=records))
             return list(fresh)
         except TeamError as error:
             if error.code is not Code.INVALID_FIELD:

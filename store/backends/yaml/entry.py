@@ -200,12 +200,12 @@ class Entry(Struct, eq=False, gc=False):
     Attributes:
         raw: The exact bytes, from the line of its dash to before the next item.
         understood: What `outcome` returns, once it was asked for.
-        tied: Whether its text takes values from others or gives them some, by aliases.
+        has_aliases: Whether its text takes values from others or gives them some, by aliases.
     """
 
     raw: bytes
     understood: Message | TextError | None = None
-    tied: bool = False
+    has_aliases: bool = False
 
     @property
     def outcome(self) -> Message | TextError:
@@ -231,7 +231,7 @@ class Entry(Struct, eq=False, gc=False):
     @property
     def is_alone(self) -> bool:
         """Whether it is a message that needs no other text."""
-        return not self.tied and isinstance(self.outcome, Message)
+        return not self.has_aliases and isinstance(self.outcome, Message)
 
     @property
     def is_frame(self) -> bool:
@@ -346,15 +346,15 @@ class Style(Struct, frozen=True):
     eol: bytes = b"\n"
     is_json: bool = False
 
-    def of(self, message: Message) -> bytes:
+    def write(self, message: Message) -> bytes:
         """Return the text of a new entry.
 
         Raises:
             TextError: The message cannot be written so that it reads back the same.
         """
-        return write_object(message) + self.eol if self.is_json else self.moved(write_entry(message))
+        return write_object(message) + self.eol if self.is_json else self.shift(write_entry(message))
 
-    def moved(self, raw: bytes) -> bytes:
+    def shift(self, raw: bytes) -> bytes:
         """Return text at column 0 with LF, moved to the column and line end of the file."""
         if self.indent:
             raw = re.sub(rb"(?m)^(?=[^\n])", b" " * self.indent, raw)
@@ -368,15 +368,15 @@ class EntryText(Struct):
         head, tail: What stands before the first entry and behind the last.
         entries: All entries, in order.
         style: How the file writes its list.
-        odd: Whether columns do not tell where entries are (brackets, an unusual frame, aliases behind the list), so
-            that the first change writes the list in our own form.
+        needs_rewrite: Whether columns do not tell where entries are (brackets, an unusual frame, aliases behind the
+            list), so that the first change writes the list in our own form.
     """
 
     head: bytes
     entries: Sequence[Entry]
     tail: bytes
     style: Style
-    odd: bool = False
+    needs_rewrite: bool = False
 
 
 # A change of one entry: the lines of the values that differ are written anew, where lines alone can make the change.
@@ -411,7 +411,7 @@ def patch_entry(raw: bytes, old: Fields, new: Fields, style: Style) -> bytes:
         if is_same_value(found, new):
             to_message(found, changed)
             return changed
-    return style.moved(write_entry(from_record(new))) + text[_line_end(text, node.end) :].encode()
+    return style.shift(write_entry(from_record(new))) + text[_line_end(text, node.end) :].encode()
 
 
 def _new_behind_status(old: Fields, new: Fields) -> FieldDict:

@@ -12,8 +12,8 @@ from functools import cached_property
 from msgspec import Struct
 from team_console.store.backends.yaml.audit_trail import (
     AuditTrail,
-    Line,
     RecordPatch,
+    TransactionLine,
 )
 from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.layout import Layout
@@ -82,7 +82,7 @@ class Healing(Struct):
     """What to do to a queue, what was new in it, and what to tell.
 
     Attributes:
-        adds, changes, removed: As in `Line`.
+        adds, changes, removed: As in `TransactionLine`.
         noted: Messages that others added or moved forward.
         reworded: Id of each message that says something else than is on record -> what of it is another.
     """
@@ -94,7 +94,7 @@ class Healing(Struct):
     reworded: dict[str, str] = {}
     problems: list[Problem] = []
 
-    def line(self, **facts: object) -> Line | None:
+    def line(self, **facts: object) -> TransactionLine | None:
         """Return the transaction that does it, None when there is nothing to do."""
         if not (self.adds or self.changes or self.removed or self.noted):
             return None
@@ -103,7 +103,7 @@ class Healing(Struct):
             "changed": [patch.message_id for patch in self.changes],
             "removed": self.removed,
         }
-        return Line(
+        return TransactionLine(
             actor=SYSTEM,
             action="heal",
             facts={**facts, **ids, **({REWORDED: self.reworded} if self.reworded else {})},
@@ -180,11 +180,11 @@ def foreign_additions(theirs: QueueText, ours: QueueText, *, archived: Callable[
     return healing
 
 
-def replay(lines: Iterable[Line]) -> tuple[MessagesById, set[str]]:
+def replay(lines: Iterable[TransactionLine]) -> tuple[MessagesById, set[str]]:
     """Return the content of the queue by the whole trail, and the ids that were taken out of it."""
     messages: dict[str, Message] = {}
     out: set[str] = set()
-    waiting: Line | None = None
+    waiting: TransactionLine | None = None
     for line in lines:
         if waiting is not None and line.void != waiting.seq:
             _apply_to_messages(messages, waiting, out)
@@ -194,7 +194,7 @@ def replay(lines: Iterable[Line]) -> tuple[MessagesById, set[str]]:
     return messages, out
 
 
-def _apply_to_messages(messages: dict[str, Message], line: Line, out: set[str] | None = None) -> None:
+def _apply_to_messages(messages: dict[str, Message], line: TransactionLine, out: set[str] | None = None) -> None:
     """Change the messages of a queue as the line says, and add the ids it took out to `out`."""
     noted = reversed([*messages_in_records(line.noted)])  # older lines note several of an id; the first has it now
     messages.update(by_id(noted))
@@ -296,7 +296,7 @@ class ExpectedQueue(Struct, dict=True):
     disk: Disk
     layout: Layout
     agreed_queue: QueueFile
-    line: Line
+    line: TransactionLine
     trusted: FileVersion | None
     is_before_line: bool
 
@@ -321,7 +321,7 @@ class ExpectedQueue(Struct, dict=True):
         lines = list(AuditTrail(self.disk, self.layout.audit).lines())
         return replay(lines[:-1] if self.is_before_line and lines and lines[-1].seq == self.line.seq else lines)
 
-    def _generation_before(self, line: Line) -> QueueText | None:
+    def _generation_before(self, line: TransactionLine) -> QueueText | None:
         """Return the text that the last line was applied to, when it is still there as it was."""
         found = self.disk.stat(self.layout.prev)
         if found is None or found.mark != line.base or line.base == line.queue:

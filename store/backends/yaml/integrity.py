@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from team_console.store.backends.yaml.archives import Archives, closed_ids, usable_size
-from team_console.store.backends.yaml.audit_trail import AuditTrail, Line
+from team_console.store.backends.yaml.audit_trail import AuditTrail, TransactionLine
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, archive_part, is_private_to_other
 from team_console.store.backends.yaml.lock import parse_released, read_text
@@ -33,7 +33,7 @@ Claims = dict[str, tuple[int, set[str]]]
 """What must be in the archives of each agent: bytes that the current file has at least, ids of messages they hold."""
 
 
-def _claims(lines: Iterable[Line]) -> Claims:
+def _claims(lines: Iterable[TransactionLine]) -> Claims:
     """Collect what lines of the trail, newest first, say of archives; what a deletion shortened ends it for an agent.
 
     A line that was declared undone says nothing, and a deletion that does not say what it left ends all of it.
@@ -101,7 +101,7 @@ def _find_losses(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     return tuple(problem for problem in (lost, *checked) if problem is not None)
 
 
-def _finished_through(lines: Sequence[Line]) -> int:
+def _finished_through(lines: Sequence[TransactionLine]) -> int:
     """Return the number of the last line that surely reached the archives while somebody writes, or died in writing.
 
     The last line may be under way. A recovery cuts archives before it does or undoes the line before its own again.
@@ -112,7 +112,7 @@ def _finished_through(lines: Sequence[Line]) -> int:
     return lines[end - 2].seq if end > 1 else 0
 
 
-def _sizes_left(line: Line) -> dict[str, int] | None:
+def _sizes_left(line: TransactionLine) -> dict[str, int] | None:
     """Return the size of each file that a deletion shortened; None for a deletion that does not say."""
     for action, facts in ((line.action, line.facts), *line.also):
         if action == DELETE_ARCHIVED:

@@ -24,7 +24,7 @@ _WIDTH = 512
 _FRESH_SECONDS = 2.0
 
 
-class Released(Struct, frozen=True, rename={"seq": "released"}):
+class ReleaseMark(Struct, frozen=True, rename={"seq": "released"}):
     """What the last holder left when it released the lock: everything was finished then.
 
     Attributes:
@@ -56,15 +56,15 @@ def text_as_left(before: bytes) -> bytes:
     return before[:_WIDTH].rstrip().ljust(_WIDTH - 1) + b"\n"
 
 
-def released_text(released: Released) -> bytes:
+def released_text(released: ReleaseMark) -> bytes:
     """Return the lock file's text after a release with everything finished."""
     return _padded(msgspec.to_builtins(released))
 
 
-def parse_released(text: bytes) -> Released | None:
+def parse_released(text: bytes) -> ReleaseMark | None:
     """Return how the lock was left; None when its last holder was killed."""
     try:
-        return msgspec.json.decode(text[:_WIDTH], type=Released)
+        return msgspec.json.decode(text[:_WIDTH], type=ReleaseMark)
     except ValueError:  # all errors of msgspec are of this class
         return None
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.audit_trail import DONE_IN_ORDER, Line, RecordPatch
+from team_console.store.backends.yaml.audit_trail import DONE_IN_ORDER, RecordPatch, TransactionLine
 from team_console.store.backends.yaml.entry import (
     Entry,
     EntryText,
@@ -138,7 +138,7 @@ class QueueText(EntryText, dict=True, eq=False):
 
         read = None if previous is None or every_list else read_changes(previous, data, known)
         read = read or read_entries(data, known, progress, every_list=every_list)
-        return cls(read.head, read.entries, read.tail, read.style, odd=read.odd, whole=data)
+        return cls(read.head, read.entries, read.tail, read.style, needs_rewrite=read.needs_rewrite, whole=data)
 
     @classmethod
     def blank_file(cls, data: bytes) -> QueueText:
@@ -160,7 +160,7 @@ class QueueText(EntryText, dict=True, eq=False):
         with an id of its own; None for any other text.
         """
         data, entries = self.data(), self.entries
-        if not entries or self.odd or self.tail or self.style != Style() or not data.endswith(b"\n"):
+        if not entries or self.needs_rewrite or self.tail or self.style != Style() or not data.endswith(b"\n"):
             return None
         if data.count(b"\n- ") != len(entries) or not all(entry.raw.startswith(b"- ") for entry in entries):
             return None
@@ -209,7 +209,9 @@ class QueueText(EntryText, dict=True, eq=False):
         except TextError:  # one that is damaged stands in the way: the later ones are as damaged as it is
             seen: set[str] = set()
             entries = [self._first_of_id(entry, seen) for entry in self.entries]
-            return QueueText(self.head, entries, self.tail, self.style, odd=self.odd, whole=self.data())
+            return QueueText(
+                self.head, entries, self.tail, self.style, needs_rewrite=self.needs_rewrite, whole=self.data()
+            )
 
     @staticmethod
     def _first_of_id(entry: Entry, seen: set[str]) -> Entry:
@@ -222,7 +224,7 @@ class QueueText(EntryText, dict=True, eq=False):
 
     def _made_unique(self, counts: Mapping[str, int]) -> QueueText:
         """Return the text with each id once, where some are there several times."""
-        text = self.edit() if self.odd else self
+        text = self.edit() if self.needs_rewrite else self
         kept: list[Entry] = []
         places: dict[tuple[str, str], int] = {}
         merged: dict[str, None] = {}
@@ -329,13 +331,13 @@ class QueueText(EntryText, dict=True, eq=False):
     @cached_property
     def _places_hiding_words(self) -> Sequence[int]:
         """The index of each entry that may hold a word in another spelling."""
-        if self.odd:
+        if self.needs_rewrite:
             return range(len(self.entries))
         signs = [sign for sign in _HIDING if sign in self.data()]
         return [
             place
             for place, entry in enumerate(self.entries)
-            if entry.tied or (signs and any(sign in entry.raw for sign in signs))
+            if entry.has_aliases or (signs and any(sign in entry.raw for sign in signs))
         ]
 
     def edit(
@@ -362,7 +364,7 @@ class QueueText(EntryText, dict=True, eq=False):
             if error is not None:
                 text = f"entry {index + 1} is damaged and is not written over: {error.message}"
                 raise TextError(text, hint="Repair it in an editor first.")
-        if self.odd:
+        if self.needs_rewrite:
             return self._in_our_form(append, replace, remove)
         kept = [
             self._changed_entry(entry, replace.get(index))
@@ -389,11 +391,11 @@ class QueueText(EntryText, dict=True, eq=False):
         return is_new and all(self.place(message.message_id) == index for index, message in replace.items())
 
     def _new_entry(self, message: Message) -> Entry:
-        return Entry(self.style.of(message), message)
+        return Entry(self.style.write(message), message)
 
     def _changed_entry(self, entry: Entry, message: Message | None) -> Entry:
         """Return an entry with another message in it, changed line by line where that can be done."""
-        if entry.tied and entry.message is not None:  # others may take away what an alias stands for
+        if entry.has_aliases and entry.message is not None:  # others may take away what an alias stands for
             return self._new_entry(message or entry.message)
         if message is None or entry.message is None:
             return entry
@@ -503,7 +505,7 @@ def _item_with_dash(node: Node, text: str) -> Entry:
 # What a line of the trail does to the queue: made from a transaction's changes, done to the text, done again.
 
 
-def line_of(changes: Changes, *, actor: str) -> Line:
+def line_of(changes: Changes, *, actor: str) -> TransactionLine:
     """Return the line that a finished transaction asks for."""
     (action, facts), *also = changes.records
     replaced = [
@@ -511,7 +513,7 @@ def line_of(changes: Changes, *, actor: str) -> Line:
         for old, new in changes.replaced.items()
     ]
     live = {*changes.replaced.values(), *changes.added.values()}
-    return Line(
+    return TransactionLine(
         actor=actor,
         action=action,
         facts=facts,
@@ -528,7 +530,7 @@ def line_of(changes: Changes, *, actor: str) -> Line:
     )
 
 
-def merge_lines(first: Line | None, second: Line | None) -> Line | None:
+def merge_lines(first: TransactionLine | None, second: TransactionLine | None) -> TransactionLine | None:
     """`first` and then `second` as one transaction, with the name and facts of `second`."""
     if first is None or second is None:
         return first or second
@@ -542,7 +544,7 @@ def changed_keys(old: Fields, new: Fields) -> FieldDict:
     return keys | {key: None for key in old if key not in new}
 
 
-def apply_line(text: QueueText, line: Line) -> QueueText:
+def apply_line(text: QueueText, line: TransactionLine) -> QueueText:
     """Return the queue after `line`. Doing it a second time changes nothing. Raises `TextError` for unwritable text."""
     append: dict[str, Message] = {}
     changed: dict[int, Message] = {}

@@ -10,7 +10,7 @@ from shlex import quote
 from msgspec import Struct
 from team_console.store.backends.yaml.audit_trail import AuditTrail
 from team_console.store.backends.yaml.disk import PRIVATE, Disk, FileVersion, Stat, shared_mode
-from team_console.store.backends.yaml.lock import Released, not_readable
+from team_console.store.backends.yaml.lock import ReleaseMark, not_readable
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.contract.team import Progress
@@ -55,7 +55,7 @@ def load_queue(
     known: QueueFile | None,
     *,
     progress: Progress | None = None,
-    released: Released | None = None,
+    released: ReleaseMark | None = None,
 ) -> QueueFile:
     """Return the present generation; `known` itself when that is still the present one.
 
@@ -116,7 +116,7 @@ def _blank_queue(disk: Disk, path: Path, error: TextError) -> QueueFile:
 
 
 def _load_once(
-    disk: Disk, path: Path, known: QueueFile | None, progress: Progress | None, released: Released | None
+    disk: Disk, path: Path, known: QueueFile | None, progress: Progress | None, released: ReleaseMark | None
 ) -> QueueFile:
     """Return the present generation, read without patience."""
     found = disk.stat(path)

@@ -65,7 +65,7 @@ class _EntryReader:
         found = self._read.get(raw)
         if found is None:
             found = self._known.get(raw)
-            if found is None or found.tied or found.is_frame:
+            if found is None or found.has_aliases or found.is_frame:
                 found = Entry(raw)
             self._read[raw] = found
         return found
@@ -114,9 +114,9 @@ def read_entries(
     wrong = [entry for _, entry in read if entry.is_damaged]
     needs_whole = {entry.error.reach for entry in wrong if entry.error is not None} - {Reach.MEANING}
     has_none = not any(piece.form in (PieceForm.ITEM, PieceForm.RECORD, PieceForm.OBJECT) for piece, _ in read)
-    is_refused = has_none and (bool(wrong) or text.odd or not splitter.has_list)
+    is_refused = has_none and (bool(wrong) or text.needs_rewrite or not splitter.has_list)
     is_doubtful = (
-        text.odd
+        text.needs_rewrite
         or any(entry.is_object for entry in wrong)
         or _SIGN.search(text.tail) is not None
         or _ODD(text.head)
@@ -135,11 +135,11 @@ def read_entries(
             raise TextError(f"{_LIST}: twice", *lines, hint=_TWICE) from error
         _check_around(data, text)
         return text
-    is_apart = text.odd or Reach.SYNTAX in needs_whole or len(whole.entries) != len(text.entries)
+    is_apart = text.needs_rewrite or Reach.SYNTAX in needs_whole or len(whole.entries) != len(text.entries)
     if is_apart or is_refused or is_doubtful:
         return whole
     tied = [
-        Entry(entry.raw, _same_object(known.get(entry.raw), other.outcome), tied=True)
+        Entry(entry.raw, _same_object(known.get(entry.raw), other.outcome), has_aliases=True)
         if _SIGN.search(entry.raw) and has_alias(entry.raw)
         else entry
         for entry, other in zip(text.entries, whole.entries, strict=True)
@@ -154,7 +154,7 @@ def read_changes(previous: EntryText, data: bytes, known: Mapping[bytes, Entry])
     all of it comes out as messages: the text of a damaged entry may go on anywhere.
     """
     before, head, tail = previous.entries, previous.head, previous.tail
-    if previous.odd or not data.startswith(head) or not data.endswith(tail):
+    if previous.needs_rewrite or not data.startswith(head) or not data.endswith(tail):
         return None
     first, start = 0, len(head)
     while first < len(before) and before[first].is_alone and data.startswith(before[first].raw, start):
@@ -173,7 +173,7 @@ def read_changes(previous: EntryText, data: bytes, known: Mapping[bytes, Entry])
         read = read_entries(head + data[begin:end] + tail, known)
     except TextError:
         return None
-    is_same = (read.head, read.tail, read.odd, read.style) == (head, tail, False, previous.style)
+    is_same = (read.head, read.tail, read.needs_rewrite, read.style) == (head, tail, False, previous.style)
     found = [entry.raw for entry in read.entries]
     stand = [entry.raw for entry in (*lead, *trail)] == [*found[: len(lead)], *found[len(found) - len(trail) :]]
     if not is_same or not stand or not all(entry.is_alone for entry in read.entries):
@@ -202,13 +202,15 @@ def _put_together(data: bytes, read: Sequence[tuple[Piece, Entry]], splitter: En
     if all(is_frame):
         place = splitter.lists[0][1] if splitter.lists else 0
         begin = next((piece.end for piece, _ in read if piece.end > place), 0) if splitter.has_list else 0
-        return EntryText(data[:begin], (), data[begin:], Style(0, _line_end(data)), odd=splitter.is_odd)
+        return EntryText(data[:begin], (), data[begin:], Style(0, _line_end(data)), needs_rewrite=splitter.is_odd)
     first = is_frame.index(False)
     last = len(read) - is_frame[::-1].index(False)
     begin, end = read[first][0].start, read[last - 1][0].end
     items = [piece for piece, _ in read if piece.form is PieceForm.ITEM]
     style = Style(items[-1].column if items else 0, _line_end(data), is_json=not items and not splitter.lists)
-    return EntryText(data[:begin], [entry for _, entry in read[first:last]], data[end:], style, odd=splitter.is_odd)
+    return EntryText(
+        data[:begin], [entry for _, entry in read[first:last]], data[end:], style, needs_rewrite=splitter.is_odd
+    )
 
 
 def _line_end(data: bytes) -> bytes:
@@ -298,7 +300,7 @@ def read_whole(data: bytes, known: Mapping[bytes, Entry], *, every_list: bool = 
         for item, (start, stop) in zip(found.items, pairwise(cuts), strict=True)
     ]
     head = data[: len(data) - len(data.removeprefix(BOM_UTF8))] + found.text[: cuts[0]].encode()
-    return EntryText(head, entries, found.text[cuts[-1] :].encode(), Style(), odd=True)
+    return EntryText(head, entries, found.text[cuts[-1] :].encode(), Style(), needs_rewrite=True)
 
 
 def _whole_entry(item: Node, raw: bytes, values: Values, known: Mapping[bytes, Entry]) -> Entry:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import HEADER, closed_entry, closed_ids, outside_closed_entries
-from team_console.store.backends.yaml.audit_trail import Line, Tip
+from team_console.store.backends.yaml.audit_trail import TrailTip, TransactionLine
 from team_console.store.backends.yaml.commit import (
     OLD_SUFFIX,
     LockedTeam,
@@ -31,7 +31,7 @@ from team_console.store.backends.yaml.healing import (
     reconcile,
 )
 from team_console.store.backends.yaml.layout import Layout, archive_part, names_in
-from team_console.store.backends.yaml.lock import Released
+from team_console.store.backends.yaml.lock import ReleaseMark
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, apply_line, archive_entry, merge_lines
 from team_console.store.backends.yaml.queue_file import QueueFile, load_queue
@@ -41,7 +41,7 @@ from team_console.store.model.message import FieldDict, Message
 from team_console.store.model.safe import counted
 
 
-def recover(team: LockedTeam) -> Line | None:
+def recover(team: LockedTeam) -> TransactionLine | None:
     """Clear away what was left and load the queue; returns the line that makes all agree, None when they do.
 
     Raises:
@@ -86,7 +86,7 @@ def recover(team: LockedTeam) -> Line | None:
     return merge_lines(_unique_ids_line(team), remedy)
 
 
-def is_cut_short(line: Line, queue: QueueFile, prev: Stat | None) -> bool:
+def is_cut_short(line: TransactionLine, queue: QueueFile, prev: Stat | None) -> bool:
     """Return whether the transaction of the last `line`, whose maker may have died, never reached the queue."""
     if queue.mark == line.queue:
         return False
@@ -100,7 +100,7 @@ def is_cut_short(line: Line, queue: QueueFile, prev: Stat | None) -> bool:
     return not _is_visible(line, queue.text)
 
 
-def _is_previous_replaced(line: Line, prev: Stat | None) -> bool:
+def _is_previous_replaced(line: TransactionLine, prev: Stat | None) -> bool:
     """Return whether `.prev` is another file than before the swap of `line`, which so is known to have happened.
 
     A copy of the whole folder has other inodes, but the sizes and times of the files that were copied.
@@ -109,7 +109,7 @@ def _is_previous_replaced(line: Line, prev: Stat | None) -> bool:
     return before is not None and prev is not None and prev.ino != before[0] and prev.mark[1:] != before[1:]
 
 
-def _is_visible(line: Line, text: QueueText) -> bool:
+def _is_visible(line: TransactionLine, text: QueueText) -> bool:
     """Return whether anything the transaction of `line` wanted can be seen in `text`."""
     if any(text.message(str(record.get("message_id"))) is not None for record in line.writes):
         return True
@@ -120,14 +120,14 @@ def _is_visible(line: Line, text: QueueText) -> bool:
     return any(text.message(message_id) is None for message_id in line.removed)
 
 
-def _is_as_released(line: Line, queue: QueueFile, prev: Stat | None, released: Released | None) -> bool:
+def _is_as_released(line: TransactionLine, queue: QueueFile, prev: Stat | None, released: ReleaseMark | None) -> bool:
     """Return whether the queue is as the last holder of the lock left it, whoever wrote it then."""
     is_same = released is not None and queue.mark is not None and queue.mark == released.queue
     return is_same and not _was_written_late(line, prev)
 
 
 # guard: displaced-queue-merged
-def _has_displaced(line: Line, prev: Stat | None) -> bool:
+def _has_displaced(line: TransactionLine, prev: Stat | None) -> bool:
     """Return whether our last swap took another generation out of the queue's place than it was built upon (case
     29).
     """
@@ -136,7 +136,7 @@ def _has_displaced(line: Line, prev: Stat | None) -> bool:
 
 
 # guard: late-writer-merged
-def _was_written_late(line: Line, prev: Stat | None) -> bool:
+def _was_written_late(line: TransactionLine, prev: Stat | None) -> bool:
     """Return whether the generation before changed after it was replaced: an in-place writer had it open."""
     return line.base is not None and prev is not None and prev.ino == line.base[0] and _has_displaced(line, prev)
 
@@ -144,7 +144,7 @@ def _was_written_late(line: Line, prev: Stat | None) -> bool:
 # Before anything is judged: what nobody alive owns is cleared away, and what the trail lost is noted.
 
 
-def _clear_the_way(team: LockedTeam) -> Tip:
+def _clear_the_way(team: LockedTeam) -> TrailTip:
     """Return the end of the trail. What stands in its place and cannot be one goes aside, and it begins anew.
 
     So does what stands in the queue's place, where the trail can rebuild the queue.
@@ -163,7 +163,7 @@ def _clear_the_way(team: LockedTeam) -> Tip:
 
 
 # guard: partial-line-set-aside
-def _set_aside_torn_line(team: LockedTeam, tip: Tip) -> Tip:
+def _set_aside_torn_line(team: LockedTeam, tip: TrailTip) -> TrailTip:
     """Move what is no whole line at the end of the trail to a file beside it; durable there before it is cut off."""
     path = team.layout.audit
     aside = path.with_name(f"{path.name}.torn-{team.stamp()}")
@@ -177,7 +177,7 @@ def _set_aside_torn_line(team: LockedTeam, tip: Tip) -> Tip:
     return replace(tip, torn=b"")
 
 
-def _clear_staging(team: LockedTeam, line: Line | None) -> bool:
+def _clear_staging(team: LockedTeam, line: TransactionLine | None) -> bool:
     """Remove staging files, which nobody alive owns; one that was exchanged with the queue becomes `.prev`.
 
     Returns:
@@ -200,7 +200,7 @@ def _clear_staging(team: LockedTeam, line: Line | None) -> bool:
 
 
 # guard: staged-generation-kept
-def _is_displaced(name: str, stat: Stat, now: Stat | None, line: Line) -> bool:
+def _is_displaced(name: str, stat: Stat, now: Stat | None, line: TransactionLine) -> bool:
     """Return whether a staging name holds what the swap of `line` took out of the queue's place, which may be empty
     now.
     """
@@ -234,7 +234,7 @@ def _with_one_name(team: LockedTeam, queue: QueueFile) -> QueueFile:
     return QueueFile(queue.text, stat)
 
 
-def _refuse_without_account(team: LockedTeam, queue: QueueFile, tip: Tip) -> None:
+def _refuse_without_account(team: LockedTeam, queue: QueueFile, tip: TrailTip) -> None:
     """Refuse to write over the remains of a missing queue where there is no trail to rebuild it from."""
     if queue.stat is None and tip.line is None and team.disk.stat(team.layout.prev) is not None:
         raise TeamError(
@@ -244,7 +244,7 @@ def _refuse_without_account(team: LockedTeam, queue: QueueFile, tip: Tip) -> Non
         )
 
 
-def _note_loss(team: LockedTeam, tip: Tip) -> None:
+def _note_loss(team: LockedTeam, tip: TrailTip) -> None:
     """Note what the trail lost: the first write would make it forgotten, and which settings and keys were known."""
     problem = audit_problem(team.disk, team.layout, team.released, tip.seq) if team.lost_lines is None else None
     if problem is not None:
@@ -256,7 +256,7 @@ _CLOSING = 1 << 10
 """Bytes at the end of an archive among which its last closing line is."""
 
 
-def audit_problem(disk: Disk, layout: Layout, released: Released | None, last: int) -> Problem | None:
+def audit_problem(disk: Disk, layout: Layout, released: ReleaseMark | None, last: int) -> Problem | None:
     """Return what the trail lacks by the mark that the last writer left in the lock file.
 
     Args:
@@ -315,7 +315,7 @@ def _ends_closed(disk: Disk, path: Path) -> bool:
 # What a line has to do so that all agree.
 
 
-def _unique_ids_line(team: LockedTeam) -> Line | None:
+def _unique_ids_line(team: LockedTeam) -> TransactionLine | None:
     """Return the line that gives each reused id a name of its own; None where no id was used twice."""
     text = team.queue.text
     if not text.has_shared_ids:
@@ -328,10 +328,12 @@ def _unique_ids_line(team: LockedTeam) -> Line | None:
         team.notices.append(Problem("RENAMED", "notice", new, what))
     renamed = [message for _, new in text.renamed if (message := text.message(new)) is not None]
     facts = {"merged": list(text.merged), "renamed": [list(pair) for pair in text.renamed]}
-    return Line(SYSTEM, "heal", facts, noted=tuple(dict(message.record) for message in renamed), merged=text.merged)
+    return TransactionLine(
+        SYSTEM, "heal", facts, noted=tuple(dict(message.record) for message in renamed), merged=text.merged
+    )
 
 
-def _merging_line(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | None:
+def _merging_line(team: LockedTeam, text: QueueText, healed: TransactionLine | None) -> TransactionLine | None:
     """Return the line that adds what our exchange displaced to the queue as it will be after `healed`."""
     try:
         theirs = load_queue(team.disk, team.layout.prev, None).text
@@ -348,7 +350,7 @@ def _merging_line(team: LockedTeam, text: QueueText, healed: Line | None) -> Lin
 
 
 # guard: rolled-back-status-healed
-def _healing_line(team: LockedTeam, account: ExpectedQueue, expected: MessagesById) -> Line | None:
+def _healing_line(team: LockedTeam, account: ExpectedQueue, expected: MessagesById) -> TransactionLine | None:
     """Return the line for what a program without the lock lost or added; None for nothing."""
     vanished = team.queue.stat is None
     archived = (lambda _: False) if vanished else team.archives.has_copy_of
@@ -360,7 +362,7 @@ def _healing_line(team: LockedTeam, account: ExpectedQueue, expected: MessagesBy
     return healing.line()
 
 
-def _without_others(line: Line, expected: MessagesById, text: QueueText) -> Line:
+def _without_others(line: TransactionLine, expected: MessagesById, text: QueueText) -> TransactionLine:
     """Return `line` without what it does to ids that stand for messages of somebody else by now."""
     ids = {patch.message_id for patch in line.changes}.union(line.removed)
     taken: dict[str, Message] = {}
@@ -382,7 +384,7 @@ def _without_others(line: Line, expected: MessagesById, text: QueueText) -> Line
     )
 
 
-def _finishing_line(team: LockedTeam, line: Line) -> Line:
+def _finishing_line(team: LockedTeam, line: TransactionLine) -> TransactionLine:
     """Return the line that completes a committed transaction whose process died."""
     text = f"{line.action} by {line.actor} was on record but not finished; it was finished"
     team.notices.append(Problem("COMPLETED", "notice", f"audit line {line.seq}", text))
@@ -392,7 +394,7 @@ def _finishing_line(team: LockedTeam, line: Line) -> Line:
 
 
 # guard: archives-cut-in-recovery
-def _cut_archives(team: LockedTeam, line: Line, text: QueueText, expected: MessagesById) -> None:
+def _cut_archives(team: LockedTeam, line: TransactionLine, text: QueueText, expected: MessagesById) -> None:
     """Take back what the transaction of `line` put at the ends of archives, whole or torn, where nothing else is."""
     for path, size in ((team.layout.folder / name, size) for name, size in line.sizes.items()):
         if path.parent != team.layout.archives or size_of(team.disk, path) <= size:
@@ -405,7 +407,7 @@ def _cut_archives(team: LockedTeam, line: Line, text: QueueText, expected: Messa
     team.archives.forget()
 
 
-def _is_append_of(end: bytes, line: Line, text: QueueText, expected: MessagesById) -> bool:
+def _is_append_of(end: bytes, line: TransactionLine, text: QueueText, expected: MessagesById) -> bool:
     """Return whether the end of an archive is what `line` appends, or a beginning of that; the queue may have lost
     it.
     """
@@ -426,7 +428,7 @@ def _is_append_of(end: bytes, line: Line, text: QueueText, expected: MessagesByI
     return HEADER.startswith(rest)
 
 
-def _was_pushed(team: LockedTeam, line: Line, agent: str, record: FieldDict) -> bool:
+def _was_pushed(team: LockedTeam, line: TransactionLine, agent: str, record: FieldDict) -> bool:
     """Return whether the inbox file has the message; a torn piece of it is cut off."""
     path = team.layout.inbox(team.disk, agent)
     size = next((size for name, size in line.sizes.items() if team.layout.folder / name == path), 0)

@@ -10,19 +10,16 @@ from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.yaml.archives import Archives
-from team_console.store.backends.yaml.audit_trail import AuditTrail, Line
+from team_console.store.backends.yaml.archives import Archives, Shortening, plan_shortening, shorten_archives
+from team_console.store.backends.yaml.audit_trail import AuditTrail, TransactionLine
 from team_console.store.backends.yaml.commit import (
     ConcurrentWriteError,
     LockedTeam,
     OutcomeUnknownError,
-    Shortening,
     commit_line,
     commit_note,
-    plan_shortening,
     put_settings,
     replaced_settings,
-    shorten_archives,
     write_failure,
 )
 from team_console.store.backends.yaml.disk import Disk, shared_mode
@@ -97,7 +94,9 @@ class YamlTransaction(Transaction):
 
     def delete_archived(self, before: datetime) -> FieldDict:
         """Plan to shorten archives with the commit; see `Transaction.delete_archived`."""
-        self.shortened = plan_shortening(self._team, before=before, keep=set(ids_of(self.stored())))
+        self.shortened = plan_shortening(
+            self._team.disk, self._archives, before=before, keep=set(ids_of(self.stored()))
+        )
         ids = frozenset[str]().union(*(item.ids for item in self.shortened))
         left = {item.path.name: len(item.data or b"") for item in self.shortened}
         return {"count": len(ids), "left": left} if ids else {}
@@ -170,11 +169,12 @@ class LockedSession(Struct):
             line = line_of(changes, actor=actor)
             self.write(line, changes.attachments, settings=tx.to_record, rests_on=tx.expected)
         if tx.shortened:
-            shorten_archives(team, tx.shortened)
+            team.archives.forget()
+            shorten_archives(team.disk, team.layout, tx.shortened, mode=team.queue.mode_beside)
 
     def write(
         self,
-        line: Line,
+        line: TransactionLine,
         attachments: Mapping[str, bytes] | None = None,
         *,
         settings: bytes | None = None,

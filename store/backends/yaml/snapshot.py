@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from team_console.store.backends.locked_files import missing_locks
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.yaml.archives import Archives
-from team_console.store.backends.yaml.audit_trail import AuditTrail, Line, Tip
+from team_console.store.backends.yaml.audit_trail import AuditTrail, TrailTip, TransactionLine
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.conflicted_copies import ConflictedCopies
 from team_console.store.backends.yaml.disk import Disk, FileVersion
@@ -36,7 +36,7 @@ from team_console.store.backends.yaml.layout import (
     names_in,
     private_problem,
 )
-from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
+from team_console.store.backends.yaml.lock import ReleaseMark, find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, apply_line
 from team_console.store.backends.yaml.queue_file import QueueFile, load_queue
@@ -217,13 +217,13 @@ class SnapshotReader:
         except (OSError, TextError):  # the next writer tells what is wrong with the trail
             return 0, generation.text
 
-    def _tip_ahead(self, generation: QueueFile) -> Tip:
+    def _tip_ahead(self, generation: QueueFile) -> TrailTip:
         """Return the end of the trail; an empty one where the lock file says that the queue has all of it."""
         released = parse_released(self._lock_text())
         if released is not None and released.queue == generation.mark:
-            return Tip()
+            return TrailTip()
         tip = AuditTrail(self._disk, self._layout.audit).tip()
-        return Tip() if tip.torn or (released is not None and released.seq == tip.seq) else tip
+        return TrailTip() if tip.torn or (released is not None and released.seq == tip.seq) else tip
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`.
@@ -480,7 +480,7 @@ class FolderHealth(Struct):
         return self.of_trail[1]
 
 
-def _healing_notice(line: Line) -> Problem:
+def _healing_notice(line: TransactionLine) -> Problem:
     """Tell of a repair that a line of the trail has."""
     facts = line.facts
     if "completed" in facts:
@@ -565,7 +565,7 @@ class Losses:
         same = found is not None and found.mark == mark
         return same and read_text(self._disk, self._layout.lock) == lock_text
 
-    def _compare(self, now: QueueFile, ours: QueueFile | None, released: Released | None) -> Loss | None:
+    def _compare(self, now: QueueFile, ours: QueueFile | None, released: ReleaseMark | None) -> Loss | None:
         """Return what the queue lacks by our own account; None where nothing can be told."""
         try:
             expected = self._expected(now, ours, released)
@@ -579,7 +579,7 @@ class Losses:
         finally:
             self._archives.forget()
 
-    def _expected(self, now: QueueFile, ours: QueueFile | None, released: Released | None) -> MessagesById | None:
+    def _expected(self, now: QueueFile, ours: QueueFile | None, released: ReleaseMark | None) -> MessagesById | None:
         """Return the content of the queue by our own trail; None without one, or when the queue is as we left it."""
         line = AuditTrail(self._disk, self._layout.audit).tip().line
         if line is None or (released is None and now.mark in (line.queue, line.base)):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from team_console.store.backends.yaml.audit_trail import AuditTrail, Tip
+from team_console.store.backends.yaml.audit_trail import AuditTrail, TrailTip
 from team_console.store.backends.yaml.disk import Disk, PartialAppendError, Stat
 from team_console.store.backends.yaml.entry import write_entry
 from team_console.store.backends.yaml.queue import QueueText
@@ -191,7 +191,7 @@ def test_a_completion_of_which_nobody_can_tell_whether_it_is_on_record_is_an_err
 ) -> None:
     disk = _killed_before_the_swap(receive)
 
-    def breaks(*_: object, **__: object) -> Tip:
+    def breaks(*_: object, **__: object) -> TrailTip:
         raise PartialAppendError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:

@@ -38,7 +38,12 @@ def read_again(before: bytes, now: bytes) -> None:
     text = QueueText.parse(now, known)
     assert [entry.raw for entry in text.entries] == [entry.raw for entry in whole.entries]
     assert (text.messages(), len(text.damaged())) == (whole.messages(), len(whole.damaged()))
-    assert (text.head, text.tail, text.odd, text.style) == (whole.head, whole.tail, whole.odd, whole.style)
+    assert (text.head, text.tail, text.needs_rewrite, text.style) == (
+        whole.head,
+        whole.tail,
+        whole.needs_rewrite,
+        whole.style,
+    )
 
 
 def _look_for(text: QueueText, messages: Sequence[Message]) -> None:
@@ -88,7 +93,7 @@ def change(text: QueueText) -> None:
         elif old.message is not None and not old.raw.endswith(b"\n"):
             assert new.message is not None
             assert new.message.record == old.message.record
-        elif not text.odd:
+        elif not text.needs_rewrite:
             assert new.raw.rstrip(b"\r\n") == old.raw.rstrip(b"\r\n")
     assert again[-1].message is not None
     assert again[-1].message.record == added.record

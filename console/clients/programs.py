@@ -1,13 +1,20 @@
-"""What is no client of its own: any program that speaks MCP, and an agent in a shell."""
+"""Programs that can join: the clients, any program that speaks MCP, an agent in a shell; and whose an event is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
 
-from team_console.console.clients.client import Program
+from team_console.console.clients.claude import Claude
+from team_console.console.clients.client import Client, Program, Running
+from team_console.console.clients.client_process import is_alive
+from team_console.console.clients.codex import Codex
 from team_console.console.clients.json_editing import Notes
 from team_console.console.clients.marked_block import block_of, members_named, with_block, without_block
 from team_console.console.clients.place import Joining, Place, json_place
+from team_console.console.clients.qwen import Qwen
 from team_console.store.model.errors import Code, TeamError
 
 
@@ -59,3 +66,44 @@ class Shell(Program):
             "An agent that reads AGENTS.md takes its mail, hands in plans and asks you by the command line.",
             "What it asks permission for stays in its own dialog.",
         ]
+
+
+_USUAL = Claude()
+"""The client of events that none recognises as its own."""
+CLIENTS: Mapping[str, Client] = {client.name: client for client in (_USUAL, Codex(), Qwen())}
+PROGRAMS: Mapping[str, Program] = {program.word: program for program in (*CLIENTS.values(), McpProgram(), Shell())}
+"""What an agent may run in, by the words that `join --for` takes."""
+
+
+def client_of(data: Mapping[str, Any], name: str = "") -> Client:
+    """Return the client that is named, else the one whose event it looks like."""
+    return CLIENTS.get(name) or next((client for client in CLIENTS.values() if client.has_sent(data)), _USUAL)
+
+
+def running_sessions() -> Iterator[Running]:
+    """Yield the sessions that run, of every client that keeps a record of them."""
+    yield from (one for one in _sessions() if one.process is None or is_alive(one.process))
+
+
+def process_states() -> dict[str, str]:
+    """Return session -> the state of its process in words, as safe text."""
+    found = {}
+    for session, pid in ((one.session, one.process) for one in _sessions() if one.process is not None):
+        found[session] = f"process {pid} runs{_terminal_of(pid)}" if is_alive(pid) else "its process is gone"
+    return found
+
+
+def _sessions() -> Iterator[Running]:
+    """Yield the sessions of all clients; none of one whose records are closed to us, as in a home of another user."""
+    for program in PROGRAMS.values():
+        # guard: closed-home-has-no-sessions
+        with suppress(OSError):
+            yield from program.sessions()
+
+
+def _terminal_of(pid: int) -> str:
+    try:
+        file = os.readlink(f"/proc/{pid}/fd/0")
+    except OSError:
+        return ""
+    return f" on {file}" if file.startswith(("/dev/pts/", "/dev/tty")) else " without a terminal"
