@@ -104,7 +104,7 @@ def _weakenings(before: TeamConfig, after: TeamConfig) -> Iterator[str]:
 
 
 class SettingsInForce(Struct, frozen=True):
-    """One look at the settings.
+    """The settings that count, and the text that is there, as one look found them.
 
     Attributes:
         config: Those in force; while they are lost or cannot be read, those in force before.
@@ -148,9 +148,9 @@ class SettingsInForce(Struct, frozen=True):
             TeamError: `STORE_UNREADABLE`, with its line, when it does not say who leads and who is a member;
                 `NOT_PERMITTED` when the signature is of another text.
         """
-        there = self.parsed
-        if there is None or there.is_misread or not there.is_yaml:
-            reasons = self.problems if there is None else misread_problems(there, self.place)
+        config = self.parsed
+        if config is None or config.is_misread or not config.is_yaml:
+            reasons = self.problems if config is None else misread_problems(config, self.place)
             hint = "Correct it first, or put back what was in force."
             raise TeamError(Code.STORE_UNREADABLE, reasons[0].sentence, hint)
         text = self.text or b""
@@ -276,10 +276,9 @@ class SettingsReader:
             # Lost settings are read again in any case: another process may have confirmed them on the trail.
             if mark != self._mark or self.known.error is not None or self.known.config.lost:
                 found = self._read(stored)
-                if (
-                    again := stored.mark(found.config.key_path)
-                ) != mark:  # they name another key, which has no mark yet
-                    found, mark = self._read(stored), again
+                mark_now = stored.mark(found.config.key_path)
+                if mark_now != mark:  # they name another key, which has no mark yet
+                    found, mark = self._read(stored), mark_now
                 is_other = (found.config, found.problems) != (self.known.config, self.known.problems)
                 self.known, self._mark = replace(found, number=self.known.number + is_other), mark
             return self.known

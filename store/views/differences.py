@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
 _CONTEXT = 3
+"""Equal lines that are shown around a change."""
 _MOST_PAIRS = 50_000
 """Pairs of equal lines up to which two texts are compared line by line; above, one replaces the other whole."""
 _POPULAR_FROM = 200
@@ -50,22 +51,26 @@ def hunks_of(before: str, after: str, *, more: Iterable[tuple[int, int]]) -> lis
     """
     changes = _line_changes(lines_of(before), lines_of(after))
     spans = sorted([*more, *((start, until) for what, start, until, _, _ in changes if what != "equal")])
-    merged = list[tuple[int, int]]()
+    old_size, new_size = (changes[-1][2], changes[-1][4]) if changes else (0, 0)
+    hunks: list[Hunk] = []
+    for start, until in _spans_with_context(spans):
+        begin, limit = _line_in_new(changes, start), new_size
+        if until < old_size:
+            limit = _line_in_new(changes, until)
+        hunks.append((start, min(until, old_size) - start, begin, limit - begin))
+    return hunks
+
+
+def _spans_with_context(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the spans with three lines around each; those that touch then are one."""
+    merged: list[tuple[int, int]] = []
     for start, until in spans:
         begin = max(0, start - _CONTEXT)
         if merged and begin <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(merged[-1][1], until + _CONTEXT))
         else:
             merged.append((begin, until + _CONTEXT))
-    old_size, new_size = (changes[-1][2], changes[-1][4]) if changes else (0, 0)
-    begins = [(start, _line_in_new(changes, start)) for start, _ in merged]
-    ends = [
-        (min(until, old_size), _line_in_new(changes, until) if until < old_size else new_size) for _, until in merged
-    ]
-    return [
-        (old_begin, old_end - old_begin, new_begin, new_end - new_begin)
-        for (old_begin, new_begin), (old_end, new_end) in zip(begins, ends, strict=True)
-    ]
+    return merged
 
 
 def _line_in_new(changes: Sequence[Change], line: int) -> int:
@@ -99,8 +104,11 @@ def _sequence_matcher(old: Sequence[str], new: Sequence[str]) -> SequenceMatcher
 
 
 def _compare_middle(old: Sequence[str], new: Sequence[str]) -> Sequence[Change]:
-    if not old or not new:
-        return [("delete" if old else "insert", 0, len(old), 0, len(new))] if old or new else []
+    """Return the changes between lines that differ at both ends; too many equal pairs are not compared."""
+    if not (old or new):
+        return []
+    if not (old and new):
+        return [("delete" if old else "insert", 0, len(old), 0, len(new))]
     counts = Counter(new)
     popular = len(new) // 100 + 1 if len(new) >= _POPULAR_FROM else len(new)
     if sum(number for line in old if (number := counts[line]) <= popular) > _MOST_PAIRS:
@@ -109,6 +117,7 @@ def _compare_middle(old: Sequence[str], new: Sequence[str]) -> Sequence[Change]:
 
 
 def _hunk_lines(stretch: Sequence[Change], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    """Yield the `@@` of a stretch, and its lines with their signs."""
     first, last = stretch[0], stretch[-1]
     yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
     for what, start, until, begin, limit in stretch:

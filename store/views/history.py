@@ -121,22 +121,26 @@ def map_history(
     shape: Callable[[Message], T],
     found: Callable[[Message], Searchable],
 ) -> tuple[list[T], list[Problem]]:
-    """Return what `history` does, each message as `shape` makes it: of a long history nothing else stays in memory."""
-    known: dict[tuple[str, ...], tuple[datetime, int, T]] = {}
+    """Return what `history` does, each message as `shape` makes it: of a long history nothing else stays in memory.
+
+    Args:
+        found: Gives of a message what a query searches.
+    """
+    by_id: dict[tuple[str, ...], tuple[datetime, int, T]] = {}
+    others_of_an_id: list[tuple[datetime, int, T]] = []
     problems: dict[Problem, None] = {}
-    doubled: list[tuple[datetime, int, T]] = []
     places = {id(message): place for place, message in enumerate(live)}
     for stretch in search(team, live, lambda message: query.fits(found(message))):
         problems.update(dict.fromkeys(stretch.problems))
         for message in stretch.messages:
             # They come newest first: of the archived ones of one moment the one read first is the last.
-            place = places.get(id(message), -len(known) - 1)
+            place = places.get(id(message), -len(by_id) - 1)
             row = when_created(message), place, shape(message)
             # guard: another-of-an-id-is-shown
             key = (message.message_id, message.created)
-            if known.setdefault(key, row) is not row and place >= 0:
-                doubled.append(row)
-    rows = sorted([*known.values(), *doubled], key=lambda row: row[:2])
+            if by_id.setdefault(key, row) is not row and place >= 0:
+                others_of_an_id.append(row)
+    rows = sorted([*by_id.values(), *others_of_an_id], key=lambda row: row[:2])
     return [shaped for _, _, shaped in rows], list(problems)
 
 

@@ -56,6 +56,7 @@ class Proposal(Struct, frozen=True):
 
 PRIVATE = "What stands there now is not shown: the file is readable by its owner only"
 _MOST_PLACES = 200
+"""Places of a text to be replaced that an excerpt of the file keeps."""
 Edit = tuple[str, str, bool]
 """A text to be replaced, what takes its place, and whether that is done everywhere it stands."""
 _SHOWN_TYPES: Mapping[str, tuple[type, ...]] = {"command": (str, list), "edits": (list,), "replace_all": (bool,)}
@@ -182,6 +183,7 @@ def _edit_proposal(subject: str, before: Any, edits: Sequence[Edit], rest: Field
 def _text_proposal(
     kind: ProposalKind, subject: str, old: str, new: str, notes: tuple[str, ...], rest: Fields
 ) -> Proposal:
+    """Return the change from one whole text to another."""
     nothing = ("Nothing would change.",) if old == new and kind is ProposalKind.CHANGE else ()
     empty = ("The file would be empty.",) if not new and old != new else ()
     return Proposal(kind, subject=subject, diff=line_difference(old, new), notes=(*notes, *nothing, *empty), rest=rest)
@@ -193,7 +195,9 @@ def _edits_in(given: Fields) -> Iterator[Edit]:
     items = several if isinstance(several, list) else [given]
     found = []
     for item in items:
-        old, new = (item.get("old_string"), item.get("new_string")) if isinstance(item, Mapping) else (None, None)
+        if not isinstance(item, Mapping):
+            return
+        old, new = item.get("old_string"), item.get("new_string")
         if not isinstance(old, str) or not isinstance(new, str):
             return
         found.append((old, new, item.get("replace_all") is True))

@@ -129,18 +129,24 @@ def _finished_ids_after(
     connection: Connection, shape: Shape, at: Any, behind: str | None, limit: int, *, is_timed: bool = True
 ) -> list[tuple[Any, str]]:
     """Return creation time and id of finished rows behind a place, newest first; those without a time by id alone."""
-    age = ("CAST(created_at AS TEXT)" if shape.is_strict else "created_at") if is_timed else "NULL"
-    conditions = [finished_rows(shape), f"message_id IS NOT NULL AND created_at IS{' NOT' if is_timed else ''} NULL"]
-    if "created_at" not in shape.types:
-        conditions = [finished_rows(shape), "message_id IS NOT NULL"]
+    conditions, values = [finished_rows(shape), "message_id IS NOT NULL"], dict[str, Any](limit=limit)
     if shape.has_ours:
         conditions.append(f"NOT EXISTS (SELECT 1 FROM {ARCHIVE} WHERE {ARCHIVE}.message_id = {shape.id})")
-    values: dict[str, Any] = {"limit": limit}
+    if is_timed:
+        age, order = "CAST(created_at AS TEXT)" if shape.is_strict else "created_at", "created_at DESC, message_id DESC"
+        conditions.append("created_at IS NOT NULL")
+    else:
+        age, order = "NULL", "message_id DESC"
+        if "created_at" in shape.types:
+            conditions.append("created_at IS NULL")
     if behind is not None:
+        values["behind"] = behind
         named = f"CAST(:behind AS {shape.types['message_id']})" if shape.is_strict else ":behind"
-        moment = f"CAST(:at AS {shape.types['created_at']})" if is_timed and shape.is_strict else ":at"
-        conditions.append(f"(created_at, message_id) < ({moment}, {named})" if is_timed else f"message_id < {named}")
-        values |= {"behind": behind, **({"at": at} if is_timed else {})}
-    order = "created_at DESC, message_id DESC" if is_timed else "message_id DESC"
+        if is_timed:
+            values["at"] = at
+            moment = f"CAST(:at AS {shape.types['created_at']})" if shape.is_strict else ":at"
+            conditions.append(f"(created_at, message_id) < ({moment}, {named})")
+        else:
+            conditions.append(f"message_id < {named}")
     wanted = f"SELECT {age}, {shape.id} FROM {MESSAGES} WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT :limit"
     return [(moment, str(message_id)) for moment, message_id in connection.rows(wanted, values)]

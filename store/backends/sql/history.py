@@ -136,7 +136,7 @@ def column_text(value: object) -> str:
 
 
 class AuditRow(NamedTuple):
-    """An audit row."""
+    """A row of the audit trail; `prev` is the hash of the row before."""
 
     seq: int
     at: str
@@ -146,27 +146,27 @@ class AuditRow(NamedTuple):
     prev: str
     hash: str = ""
 
-    def said(self, facts: str | None = None) -> bytes:
+    def sealed_bytes(self, facts: str | None = None) -> bytes:
         """Return the bytes that its hash and its seal cover."""
-        said = [self.prev, *self[:4], self.facts if facts is None else facts]
-        return json.dumps(said, separators=(",", ":")).encode("ascii")
+        parts = [self.prev, *self[:4], self.facts if facts is None else facts]
+        return json.dumps(parts, separators=(",", ":")).encode("ascii")
 
     def digest(self) -> str:
         """Return the hash it must have."""
-        return hashlib.sha256(self.said()).hexdigest()
+        return hashlib.sha256(self.sealed_bytes()).hexdigest()
 
     def with_seal(self, key: bytes) -> AuditRow:
         """Return the same with its seal as the last of the facts."""
         comma = "," if len(self.facts) > len("{}") else ""
-        return self._replace(facts=f'{self.facts[:-1]}{comma}"seal":"{seal(key, self.said())}"}}')
+        return self._replace(facts=f'{self.facts[:-1]}{comma}"seal":"{seal(key, self.sealed_bytes())}"}}')
 
-    def seal(self, key: bytes) -> LineSeal:
+    def seal_state(self, key: bytes) -> LineSeal:
         """Return the state of its seal."""
         if not key:
             return LineSeal.UNKNOWN
         match = _SEAL.search(self.facts)
         without = f"{self.facts[: match.start()]}}}" if match else self.facts
-        return judge_seal(key, self.said(without), match[1] if match else None)
+        return judge_seal(key, self.sealed_bytes(without), match[1] if match else None)
 
 
 _SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
@@ -187,7 +187,7 @@ class TrailTableFollower:
     def _start_over(self) -> None:
         self._last = AuditRow(0, "", "", "", "", "")
         self._sealed_from: int | None = None
-        self._is_odd = False
+        self._met_unnumbered = False
 
     def read(self, connection: Connection, key: bytes, *, keeps: int = KEPT) -> TrailReader:
         """Take the lines that were added since, all of them when the trail is another or is shorter than it was."""
@@ -212,17 +212,18 @@ class TrailTableFollower:
         return self._reader
 
     def _take(self, line: AuditRow) -> None:
-        """Take a line, of those without a number the first: SQLite keeps any text there, sorted behind all numbers."""
-        is_odd = line.seq <= self._last.seq
-        if is_odd and self._is_odd:
+        """Take a line. Of those without a number only the first counts: SQLite keeps any text there, sorted last."""
+        is_unnumbered = line.seq <= self._last.seq
+        if is_unnumbered and self._met_unnumbered:
             return
         is_after_seal = self._sealed_from is not None and line.seq >= self._sealed_from
-        follows = not is_odd and (not self._is_whole or self._is_next(line))
-        seal = line.seal(self._reader.key)
+        follows = not is_unnumbered and (not self._is_whole or self._is_next(line))
+        seal = line.seal_state(self._reader.key)
         self._reader.take(_make_trail_line(line), seal, follows=follows, is_after_seal=is_after_seal)
-        self._last, self._is_odd = (self._last, True) if is_odd else (line, self._is_odd)
+        self._last, self._met_unnumbered = (self._last, True) if is_unnumbered else (line, self._met_unnumbered)
 
     def _is_next(self, line: AuditRow) -> bool:
+        """Return whether the line continues the chain: its number, the hash it quotes, and its own hash."""
         last = self._last
         return line.seq == last.seq + 1 and line.prev == last.hash and line.hash == line.digest()
 

@@ -62,7 +62,9 @@ AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(:table) WHERE lower(name) = 'ro
 """
 _TABLE_OF_VIEW = re.compile(r'\bFROM\s+"?(?P<name>\w+)', re.IGNORECASE)
 _ON_CONFLICT = re.compile(r"\bON\s+CONFLICT\b", re.IGNORECASE)
+"""In the text of a table: a conflict is resolved by what stands behind, as by taking the other row away."""
 _CONFLICT_WORDS = re.compile(r"\bOR\s+(?:IGNORE|REPLACE|FAIL)\b|\bON\s+CONFLICT\b", re.IGNORECASE)
+"""The same in the text of a trigger."""
 _REFERENCES = """
 SELECT child.name, key."from" FROM sqlite_master AS child, pragma_foreign_key_list(child.name) AS key
 WHERE child.type = 'table' AND lower(key."table") = :table AND key.on_delete IN ('NO ACTION', 'RESTRICT')
@@ -94,7 +96,7 @@ class SqliteConnection(Connection):
 
     @property
     def is_idle(self) -> bool:
-        """From the driver."""
+        """See `Connection.is_idle`: the driver knows."""
         return not self.driver.in_transaction
 
     def tables(self, names: Collection[str]) -> Mapping[str, bool]:

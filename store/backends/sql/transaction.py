@@ -89,6 +89,7 @@ def addressed_values(recipient: str) -> Values:
 
 
 _KIND_OR_MESSAGE = "COALESCE(NULLIF(CAST(message_type AS TEXT), ''), 'message')"
+"""The kind of a row in SQL; a row without one is a `message`."""
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@+-]+").fullmatch
 """An id that JSON has byte for byte, but for `\\u00..`; what is special in a pattern of LIKE only finds more."""
 _TIDY_EVERY = 5
@@ -117,12 +118,17 @@ class SqlTransaction(Transaction):
         self.connection = connection
         self.shape = shape
         self._state: RowsState | None = None
+        """All rows, once they were read."""
         self._entries: dict[str, RowEntry] = {}
+        """Message id -> row, of the rows that were read."""
         self._owners_by_id: dict[str, AbstractSet[str]] = {}
+        """Message id -> agents in whose archives it is, as far as somebody asked."""
         self._copies_by_id: dict[str, list[Message]] = {}
+        """Message id -> archived messages of it, likewise."""
         self.learned: set[str] = set()
         """Statuses that the table was found to refuse."""
         self._arrivals = 0
+        """The highest number of a row of ours."""
 
     def entry(self, message: Message) -> RowEntry:
         """Return the row behind a stored message, as this transaction read it.
@@ -156,7 +162,7 @@ class SqlTransaction(Transaction):
     ) -> Sequence[Message] | None:
         """Return the rows for this recipient or of these types alone, while no more was read.
 
-        Of types that a row of others has all rows, among which it has its place.
+        None where a row of another program is of these types: its place among ours takes all rows.
         """
         if self._state is not None or self.changes.replaced:
             return None
@@ -200,9 +206,11 @@ class SqlTransaction(Transaction):
         return None if found is None else found.message
 
     def _read_rows(self, condition: str, values: Values) -> list[RowEntry]:
+        """Read the rows that fit a SQL condition."""
         return self._take_rows(self.connection.rows(self.shape.select_rows(condition), values))
 
     def _take_rows(self, rows: Sequence[tuple[Any, ...]]) -> list[RowEntry]:
+        """Return the rows understood, and remember them."""
         entries = self._reader.read_rows(rows)
         self._entries.update({entry.row.message_id: entry for entry in entries if entry.message is not None})
         return entries
@@ -270,6 +278,7 @@ class SqlTransaction(Transaction):
         return candidate
 
     def _may_be_archived_as(self, message: Message) -> bool:
+        """Return whether nothing but this very message has its id, in the archives and in the table."""
         message_id = message.message_id
         in_hand = [archived for _, archived in self.changes.archived if archived.message_id == message_id]
         known = [*in_hand, *self._archived_copies(message_id)]
