@@ -152,9 +152,15 @@ def member_folder(agent: str, location: str) -> str:
     return os.path.join(state_subfolder("members"), agent_prefix(agent, location))
 
 
+def absolute_location(location: str) -> str:
+    """Return the location of a team as it is from every folder: a server is not below the current one."""
+    is_on_server = "://" in location and not location.startswith("sqlite:")
+    return location if is_on_server else os.path.abspath(location)
+
+
 def agent_prefix(agent: str, location: str) -> str:
     """Return the checksum of an agent and its team, by which the names of its files begin or end."""
-    words = f"{agent}\0{os.path.abspath(location)}"
+    words = f"{agent}\0{absolute_location(location)}"
     return f"{zlib.crc32(words.encode('utf-8', 'replace')):08x}"
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from team_console.console.clients.session_files import absolute_location
 from team_console.store.model.home import state_folder
 
 Draft = Mapping[str, str]
@@ -195,7 +196,7 @@ def _sweep(written: Path) -> None:
 
 
 def state_file(folder: str, location: str, me: str) -> Path:
-    digest = hashlib.sha256(f"{os.path.abspath(location)}\0{me}".encode(errors="replace")).hexdigest()[:24]
+    digest = hashlib.sha256(f"{absolute_location(location)}\0{me}".encode(errors="replace")).hexdigest()[:24]
     return state_folder() / folder / f"{digest}.json"
 
 

@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from team_console.console.tui.drafts import MOST_DAYS, Drafts
+from team_console.console.clients.session_files import agent_prefix
+from team_console.console.tui.drafts import MOST_DAYS, Drafts, state_file
 from team_console.store.contract.team import Team
 from team_console.store.model.home import state_folder
 
@@ -31,6 +32,18 @@ def keep(drafts: Drafts, purpose: str, draft: dict[str, str]) -> None:
 def test_a_draft_is_there_again_after_a_restart(tmp_path: Path) -> None:
     keep(Drafts(str(tmp_path), "ceo"), "reject:plan-1", {"words": "add tests", "suggestion": ""})
     assert Drafts(str(tmp_path), "ceo").get("reject:plan-1") == {"words": "add tests"}
+
+
+def test_what_is_kept_of_a_team_on_a_server_is_there_from_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        monkeypatch.chdir(tmp_path / folder)
+        places = ("postgresql://console@db.example/sprint", "team.db", "sqlite:///team.db")
+        found.append([(state_file("drafts", place, "ceo"), agent_prefix("dev", place)) for place in places])
+    assert [here == there for here, there in zip(*found, strict=True)] == [True, False, False]
 
 
 def test_a_read_only_console_writes_none(tmp_path: Path, home: Path) -> None:
