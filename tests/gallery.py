@@ -23,7 +23,8 @@ from team_console.widgets.bars import (
     Tab,
 )
 from team_console.widgets.detail import Detail
-from team_console.widgets.fields import Completer, Field, LongNote, OptionLine, Options, with_name
+from team_console.widgets.fields import LongNote, OptionLine, Options
+from team_console.widgets.line_field import Completer, Field, with_name
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.request_documents import request_document
 from team_console.widgets.row_list import RowList

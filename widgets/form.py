@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Generic, TypeVar
 
-from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.verdicts import seen_of_words
@@ -17,6 +16,7 @@ from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.document import Block, Document, Heading, Text, TextForm
 from team_console.widgets.fields import AnyField, Ask, Note, Options
 from team_console.widgets.form_gate import GatedPanel
+from team_console.widgets.form_results import CHANGED, UNSURE, AskAgain, DeferredResult, Stopped
 from team_console.widgets.frames import frames_of, visible_region
 from team_console.widgets.message_documents import diff_text
 from team_console.widgets.text import text_of, wrap
@@ -31,39 +31,6 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static, TextArea
-
-
-class AskAgain(TeamError):
-    """A request, or what stood beside it, is not what was shown. Nothing was written.
-
-    Attributes:
-        diff: Lines of a unified diff from what was shown to what there is.
-        token: That of the request as it is now, under which the painted lines of the difference are counted.
-        about: What the form says of the request from now on, safe text; empty for what it said before.
-    """
-
-    def __init__(self, diff: tuple[str, ...], *, token: str = "", about: str = "", why: str = "") -> None:
-        """Say that handing in again decides on what the diff shows; with `why` it says why that cannot be."""
-        text = why or "it changed while you were deciding; nothing was written"
-        hint = "esc keeps your words; open it again." if why else "Read what is new; hand in again to decide on it."
-        super().__init__(Code.INVALID_REQUEST_ID, text, hint)
-        self.diff, self.token, self.about = diff, token, about
-
-
-class DeferredResult(Struct, frozen=True):
-    """The base of a result that is done later: what was typed is kept until then."""
-
-    @property
-    def is_pending(self) -> bool:
-        """Whether nothing of it is written yet."""
-        return True
-
-
-class Stopped(TeamError):
-    """A human stopped it before it was done."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(Code.USAGE, text)
 
 
 class Excerpt(Detail):
@@ -158,14 +125,10 @@ class FormBody(VerticalScroll, can_focus=False):
                 self.scroll_to_widget(widget, animate=False, force=True, immediate=True)
 
 
-UNSURE = "It may or may not have been saved. Check before you try again."
-"""What is said of a write that failed in a way nobody foresaw."""
 _NEW = 6
 """Lines of what is new that are shown at once; more of them scroll."""
 MOST_LINES = 14
 """Lines of a text that must be seen whole which are shown at once; more of them scroll."""
-CHANGED = "changed:"
-"""Stands before the token of a request under which the painted lines of its difference are counted."""
 KEEP_AFTER = 0.5
 """Seconds of typing after which a draft is kept."""
 Draft = Mapping[str, str]

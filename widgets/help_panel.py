@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from msgspec import Struct
-from team_console.widgets.fields import Field
+from team_console.widgets.line_field import Field
 from team_console.widgets.overlay import Overlay
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList

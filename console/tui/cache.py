@@ -14,7 +14,7 @@ from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.verdicts import Seen
 from team_console.widgets.detail import Detail, Painted
-from team_console.widgets.form import CHANGED
+from team_console.widgets.form_results import CHANGED
 
 
 class ScreenCache(Struct):

@@ -29,7 +29,7 @@ from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.parsing import text_in, texts_in
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.views.rows import View
-from team_console.widgets.form import DeferredResult, Stopped
+from team_console.widgets.form_results import DeferredResult, Stopped
 from textual.timer import Timer
 
 Progress = Callable[[str, Callable[[], None]], None]

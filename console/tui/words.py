@@ -25,7 +25,7 @@ from team_console.store.views.rows import (
 )
 from team_console.store.views.status import State, assess
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
-from team_console.widgets.form import UNSURE, Stopped
+from team_console.widgets.form_results import UNSURE, Stopped
 from team_console.widgets.request_documents import newer_words, newest_version
 from team_console.widgets.signs import REQUESTS
 from team_console.widgets.text import Line, clock_time

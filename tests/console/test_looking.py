@@ -26,8 +26,8 @@ from team_console.store.protocol.membership import Doing
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.sessions import note_session
-from team_console.widgets.fields import Field
 from team_console.widgets.help_panel import HelpPanel
+from team_console.widgets.line_field import Field
 from team_console.widgets.row_list import RowList
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened

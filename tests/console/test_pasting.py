@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 import pytest
 from team_console.console.tui import textual_fixes
 from team_console.console.tui.textual_fixes import PasteParser
-from team_console.widgets.fields import Field, Note
+from team_console.widgets.fields import Note
+from team_console.widgets.line_field import Field
 from textual.app import App, ComposeResult
 from textual.events import Key, Paste
 from textual.message import Message

@@ -32,6 +32,20 @@ def test_a_message_is_sent_before_the_collector_looks_through_all_that_was_loade
     assert done.stdout.splitlines()[-1] == "0"
 
 
+_LOADED = """
+import sys, team_console.console.tui.app
+print(*(name for name in sys.modules if name.endswith(("text_area", "widgets.form", "tui.commands", "tree_sitter"))))
+"""
+
+
+def test_the_first_picture_waits_for_no_form(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _LOADED],
+        cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == []
+
+
 @pytest.mark.slow
 def test_what_comes_while_the_first_picture_is_made_is_seen(tmp_path: Path) -> None:
     write_team(tmp_path / "team", letters(30))

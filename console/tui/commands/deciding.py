@@ -40,7 +40,7 @@ from team_console.store.views.evidence import Mark
 from team_console.store.views.roster import mode_words
 from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.fields import Ask, OptionLine, whole_text, words_of_a_decision
-from team_console.widgets.form import DeferredResult
+from team_console.widgets.form_results import DeferredResult
 from team_console.widgets.forms import AnswerForm, Answers, Choice, Notes, Prompt, PromptAnswer
 from team_console.widgets.text import short_ago
 

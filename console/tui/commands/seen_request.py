@@ -25,7 +25,7 @@ from team_console.store.service.decision import Decision
 from team_console.store.views.differences import line_difference
 from team_console.store.views.evidence import Evidence, shown_text
 from team_console.store.views.rows import RequestRow
-from team_console.widgets.form import AskAgain
+from team_console.widgets.form_results import AskAgain
 
 
 def pending_write(words: str, decision: Decision) -> PendingWrite:

@@ -10,7 +10,7 @@ from team_console.console.tui.modes.listing import ShownList
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.views.search import Query, parse_query, query_completions
-from team_console.widgets.fields import Completer, Field
+from team_console.widgets.line_field import Completer, Field
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Static
