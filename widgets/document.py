@@ -461,22 +461,16 @@ def _own_lines(document: Document, width: int, *, raw: bool, full: bool, whole: 
     head, labels = _head(document, width), _label_width(document, full)
     previous: Block | None = None
     has_text = False
-    if full and document.more:
-        head.extend(
-            line
-            for fact in document.more
-            for group in _groups_of_block(fact, width, labels, raw, whole)
-            for line in group
-        )
+    for fact in document.more if full else ():
+        for group in _groups_of_block(fact, width, labels, raw, whole):
+            head += group
     if head and (document.blocks or document.parts):
         head.append(())
     yield from (LaidLine(DocumentPart.HEAD, line) for line in head)
     for block in document.blocks:
         place = DocumentPart.EVIDENCE if not isinstance(block, Fact) and block.is_evidence else DocumentPart.TEXT
         is_asked = isinstance(block, Text) and block.is_asked
-        together = isinstance(previous, Heading) or (isinstance(block, Fact) and isinstance(previous, Fact))
-        together = together or (isinstance(block, Text | Lines) and block.is_close)
-        if previous is not None and not together:
+        if not _stands_close(block, previous):
             # The free line above what is asked is a line of the evidence above it, which may be read later: the number
             # of lines that are asked is told before, and must not change.
             yield LaidLine(place if has_text else DocumentPart.EVIDENCE, ())
@@ -493,6 +487,15 @@ def _own_lines(document: Document, width: int, *, raw: bool, full: bool, whole: 
             if is_asked and document.remarks:
                 yield from _remark_lines(document, number, width)
         previous = block
+
+
+def _stands_close(block: Block, previous: Block | None) -> bool:
+    """Return whether no line is left free between a block and the one before it."""
+    if previous is None or isinstance(previous, Heading):
+        return True
+    if isinstance(block, Fact):
+        return isinstance(previous, Fact)
+    return not isinstance(block, Heading) and block.is_close
 
 
 def _remark_lines(document: Document, number: int, width: int) -> Iterator[LaidLine]:

@@ -197,7 +197,7 @@ class StoreFollower:
 
     def progressed(self, event: Progressed) -> None:
         """Show how far the first reading of the whole store is."""
-        if self._is_reading and not self._is_read:
+        if self._is_reading and not self._situation.is_read:
             self._show_known(progress=(event.done, event.total))
 
     def _tell_progress(self, done: int, total: int) -> bool:
@@ -216,11 +216,6 @@ class StoreFollower:
             except Exception as error:
                 self.changed(WatchHint(WatchState.STALLED, reason_of(error)))
             await asyncio.sleep(WATCH_AGAIN)
-
-    @property
-    def _is_read(self) -> bool:
-        """Whether all of the store is shown, not only its newest messages."""
-        return self._situation.is_read
 
     @property
     def _shows_lock(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from threading import Lock, Thread
 from types import TracebackType
 from typing import Self
@@ -35,10 +35,8 @@ class SeatPresence:
 
     def __enter__(self) -> Self:
         self._is_open = True
-        try:
+        with suppress(TeamError):
             self.may_answer = self._can_answer(self._team.config().lead, self._team.obstacle())
-        except TeamError:
-            self.may_answer = False
         self._apply()
         return self
 

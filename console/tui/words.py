@@ -164,9 +164,8 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
     if query:
         return _empty_lines("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
     if situation.reading is not None and not situation.reading.is_fresh:
-        return _empty_lines(
-            "✗", "It cannot be read now", _AS_LAST_READ if mode is not Mode.HISTORY else "", tone="alarm"
-        )
+        text = "Nothing stood here when the team was last read." if mode is not Mode.HISTORY else ""
+        return _empty_lines("✗", "It cannot be read now", text, tone="alarm")
     if status.is_empty and doubt is None and mode not in _NOT_OF_QUEUE:
         title, text, _ = _EMPTY_WORDS[mode]
         text = f"{text} The queue is empty: no agent has written anything yet."
@@ -185,9 +184,6 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
 def has_command(empty: tuple[Line, ...]) -> bool:
     """Return whether the words of an empty list offer a command."""
     return any(tone == "code" for line in empty for _, tone in line)
-
-
-_AS_LAST_READ = "Nothing stood here when the team was last read."
 
 
 _EMPTY_WORDS: dict[Mode, tuple[str, str, str]] = {

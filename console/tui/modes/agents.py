@@ -499,15 +499,9 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, told: str, since:
         since: Since when it waits, or when it was heard of last.
     """
     end = Unread(row.unread, row.oldest_unread).column(drawing.now)
-    if row.looks_like:
-        mark = "look-alike"
-    elif not row.is_addressable:
-        mark = "no name"
-    else:
-        mark = "stranger" if row.stranger else ""
-    odd: Line = ((f" {mark}", "warn"),) if mark else ()
-    written = safe_line(row.name, 64)
-    name: Line = (sign.mark, (written, "strong" if row.unread else ""), *odd)
+    odd = _oddity(row)
+    name: Line = (sign.mark, (safe_line(row.name, 64), "strong" if row.unread else ""))
+    name = (*name, (f" {odd}", "warn")) if odd else name
     in_one: Line = ((f" {pad(sign.word, _STATE_WIDTH)}", sign.tone), *end) if drawing.width >= _STATE_FROM else end
     role: Line = ((f" {pad(safe_line(row.role, 40), _ROLE_WIDTH)}", "muted"),)
     # Agents of one kind differ at the end of their names: all of them whole come before the roles.
@@ -521,6 +515,15 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, told: str, since:
         return spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width), below
     end = (*role, *in_one) if has_role else in_one
     return (spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width),)
+
+
+def _oddity(row: RosterRow) -> str:
+    """Return what is odd about the name of an agent, in a word; empty for nothing."""
+    if row.looks_like:
+        return "look-alike"
+    if not row.is_addressable:
+        return "no name"
+    return "stranger" if row.stranger else ""
 
 
 def _name_within(line: Line, width: int) -> Line:

@@ -193,7 +193,7 @@ class DecisionListing(Listing[ClosedRequest]):
 
     def title_of(self, shown: int, total: int) -> str:
         """Return the number of decisions, of requests that ended without one, and of decisions without proof."""
-        latest, words = self._known_ledger, []
+        latest = self._known_ledger
         if shown != total:
             words = [super().title_of(shown, total)]
         else:

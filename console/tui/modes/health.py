@@ -37,7 +37,6 @@ _WATCH_WORDS = {
     WatchState.POLLING: (POLLING, "looked for now and then"),
     WatchState.STALLED: (STALE, "not noticed"),
 }
-_READ_THEN = "The console reads the team again as soon as it changes."
 _BACKEND_WORDS = {"yaml": "Kept in files of YAML.", "sql": "Kept in a database."}
 _SETTINGS = "settings"
 _FOLDED_FROM = 3
@@ -296,7 +295,13 @@ class HealthListing(Listing[Row]):
     def _watch_vital(self) -> Vital:
         watch = self.situation.watch
         pulse, how = _WATCH_WORDS[watch.state]
-        return Vital("watch", pulse.glyph, pulse.tone, f"changes are {how}", safe_text(watch.reason) or _READ_THEN)
+        return Vital(
+            "watch",
+            pulse.glyph,
+            pulse.tone,
+            f"changes are {how}",
+            safe_text(watch.reason) or "The console reads the team again as soon as it changes.",
+        )
 
 
 class HealthPane(Pane[Row]):

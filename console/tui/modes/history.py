@@ -54,6 +54,8 @@ _MINUTE, _SECONDS = 16, 19
 """Characters of a moment to its minute and to its seconds."""
 _MANY = 3
 """Recipients from which on their number is told, since their names have no room."""
+_NARROWEST_PARTIES, _WIDEST_PARTIES = 16, 44
+"""Cells of the column of sender and recipients, a third of the width between them; more where the title leaves room."""
 _LEAST_TITLE = 28
 """Cells that names leave for the title of a message."""
 
@@ -334,19 +336,22 @@ def history_lines(message: Message, drawing: Drawing, *, asked: str, is_mine: bo
         below = f"{sender} → {safe_line(to, 400)}{f' · {kind}' if kind else ''}"
         first = (*time, sign, *(what or ((title, ""),)))
         return first, ((" " * (width_of(time) + 2), ""), (below, "muted"))
-    # One column of both names: where one is short, the other is seen whole, and where the title is.
-    to, before = safe_line(to, 200), width_of((*time, sign))
-    room = drawing.width - before - min(_LEAST_TITLE, width_of(what or ((title, ""),))) - 2
-    size = max(min(44, max(16, drawing.width // 3)), min(cell_len(f"{sender} → {to}"), room))
-    most = max((size - 3) // 2, size - 3 - min(cell_len(sender), cell_len(to)))
-    sender = crop_name(sender, most)
-    parties: Part = (pad(f"{sender} → {crop_name(to, size - 3 - cell_len(sender))}", size), "")
+    room = drawing.width - width_of((*time, sign)) - min(_LEAST_TITLE, width_of(what or ((title, ""),))) - 2
+    parties = _parties(sender, safe_line(to, 200), drawing.width, room)
     if not what:
         # The kind behind it where it says something more and has room as a whole.
         more: Line = ((f"  {kind}", "muted"),) if kind and kind not in title else ()
         what = ((title, ""), *more)
-        what = what if width_of(what) <= drawing.width - size - 15 else what[:1]
+        what = what if width_of(what) <= drawing.width - width_of((parties,)) - 15 else what[:1]
     return ((*time, sign, parties, ("  ", ""), *what),)
+
+
+def _parties(sender: str, to: str, width: int, room: int) -> Part:
+    """Return both names in one column: where one is short, the other is seen whole, and both where the title is."""
+    size = max(min(_WIDEST_PARTIES, max(_NARROWEST_PARTIES, width // 3)), min(cell_len(f"{sender} → {to}"), room))
+    most = max((size - 3) // 2, size - 3 - min(cell_len(sender), cell_len(to)))
+    sender = crop_name(sender, most)
+    return pad(f"{sender} → {crop_name(to, size - 3 - cell_len(sender))}", size), ""
 
 
 def copies_blocks(copies: Sequence[Message], now: datetime) -> tuple[Block, ...]:

@@ -295,17 +295,13 @@ def _message_of(row: Any) -> Message:
     return row.message if isinstance(row, DeliveryRow) else row
 
 
-def _agent_of(row: Any) -> str:
-    return row.recipient if isinstance(row, DeliveryRow) else _message_of(row).sender
-
-
 def _state_of(row: Any) -> str:
     return str(row.state) if isinstance(row, RequestRow | DeliveryRow) else _message_of(row).status
 
 
 _SORT_KEYS: Mapping[str, Callable[[Any], Any]] = {
     "age": lambda row: _message_of(row).created_at or _NEVER,
-    "agent": lambda row: _agent_of(row).casefold(),
+    "agent": lambda row: (row.recipient if isinstance(row, DeliveryRow) else _message_of(row).sender).casefold(),
     "kind": lambda row: str(row.kind) if isinstance(row, RequestRow) else _message_of(row).type,
     "state": _state_of,
 }

@@ -218,25 +218,18 @@ def _stories_in(batches: Iterable[Batch], state: StoryState) -> int:
 def _batch_lines(batch: Batch, drawing: Drawing, name_width: int, bar_width: int) -> tuple[Line, Line]:
     done, total, failed = batch.count(StoryState.DONE), len(batch.stories), batch.count(StoryState.FAILED)
     label = f"{safe_line(batch.batch_id, 24)} · {safe_line(batch.slave, 64) or 'no agent yet'}"
+    sign, words = ("▣ ", "muted"), ""
     if failed:
-        sign: Part = ("✗ ", "bad")
+        sign, words = ("✗ ", "bad"), f"{failed} failed "
     elif batch.complete:
-        sign = ("✓ ", "good")
-    else:
-        sign = ("▣ ", "muted")
+        sign, words = ("✓ ", "good"), "complete "
     head: Line = (
         sign,
         (pad(label, name_width + 2) + "  ", ""),
         *_progress_line(batch, bar_width),
         (f" {done}/{total}", ""),
     )
-    if failed:
-        words = f"{failed} failed "
-    elif batch.complete:
-        words = "complete "
-    else:
-        words = ""
-    end: Line = ((f"  {words}", "bad" if failed else "good"),) if words else ()
+    end: Line = ((f"  {words}", sign[1]),) if words else ()
     if drawing.lines == 1:  # else they have a line of their own
         head = (*head, ("  ", ""), *_stories_line(batch, drawing.width - width_of((*head, *end)) - 2))
     stories = _stories_line(batch, drawing.width)
