@@ -385,10 +385,8 @@ class ClaudeTeam(Team):
     def _record(self, entry: FieldDict) -> FieldDict:
         """Return an entry as a record without id and reader, whichever of the field names in use it has."""
         rest = dict(entry)
-        text, when, sender, word = (
-            *(_take_out(rest, "text", "content", "message"), _take_out(rest, "timestamp", "ts", "created_at")),
-            *(_take_out(rest, "from", "sender"), _take_out(rest, "type", "msg_type")),
-        )
+        text, when = _take_out(rest, "text", "content", "message"), _take_out(rest, "timestamp", "ts", "created_at")
+        sender, word = _take_out(rest, "from", "sender"), _take_out(rest, "type", "msg_type")
         summary, is_read = _take_out(rest, "summary"), _take_out(rest, "read") is True
         _take_out(rest, "to", "color", "msgV", "msg_id")
         text = text if isinstance(text, str) else ""

@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -555,7 +554,7 @@ class Team(ABC):
             text += f"; what was there is kept as {kept}"
         return Problem("SETTINGS_RESTORED", "warning", "the settings", text)
 
-    def accept_settings(self, *, actor: str, wait: float, signed: Fields = MappingProxyType({})) -> Problem | None:
+    def accept_settings(self, *, actor: str, wait: float, signed: Mapping[str, object] = {}) -> Problem | None:
         """Take the settings as they are for those in force from now on; what was done, None for nothing.
 
         Args:

@@ -341,5 +341,11 @@ def already_answered(request_id: str, answer: Message, word: str = "answered") -
     """Make the refusal of a second answer, with who gave the first one and when."""
     text = f"{request_id} was already {word} by {answer.sender} at {answer.created}"
     hint = "The first answer stands; send a message if you want to say more."
-    by, at = answer.sender, answer.created
-    return TeamError(Code.ALREADY_ANSWERED, text, hint, request_id=request_id, answered_by=by, answered_at=at)
+    return TeamError(
+        Code.ALREADY_ANSWERED,
+        text,
+        hint,
+        request_id=request_id,
+        answered_by=answer.sender,
+        answered_at=answer.created,
+    )

@@ -316,11 +316,7 @@ _ALL = (
     ),
     _sprint("AGENT_DISPATCH_REQUEST", "Slave -> Master", entry_point=READ_ONLY, priority=_HIGH, opens=_ASK.CREATE),
     *(
-        _sprint(
-            name,
-            direction,
-            entry_point=READ_ONLY,
-        )
+        _sprint(name, direction, entry_point=READ_ONLY)
         for name, direction in (
             ("SM_PLANNING_REQUEST", "Master -> SM"),
             ("SM_SUMMARY_REQUEST", "Master -> SM"),
@@ -349,8 +345,8 @@ _ALL = (
     _client("question_response", "Lead -> Agent", "answer, reject", answers=_ASK.QUESTION),
     _client(ASKBACK, "Any -> Any", "askback", talks=True),
     _client(ASKED_BACK, "Any -> Any", "answer", talks=True),
-    _client("grant", "Lead -> itself", "grant", priority=Priority.LOW),
-    _client("grant_recalled", "Lead -> itself", "grants", priority=Priority.LOW),
+    _client("grant", "Lead -> itself", "grant", priority=_LOW),
+    _client("grant_recalled", "Lead -> itself", "grants", priority=_LOW),
     _client("session_state", "Agent -> itself", HOOK, priority=_LOW),
 )
 

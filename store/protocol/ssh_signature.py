@@ -48,9 +48,8 @@ class SshSignature(Struct, frozen=True):
     def signed(self, text: bytes) -> bytes:
         """Return the bytes that are signed when `text` is."""
         digest = _HASHES[self.hash](text).digest()
-        return _MAGIC + b"".join(
-            (len(part).to_bytes(4, "big") + part) for part in (self.namespace, b"", self.hash, digest)
-        )
+        parts = (self.namespace, b"", self.hash, digest)
+        return _MAGIC + b"".join(len(part).to_bytes(4, "big") + part for part in parts)
 
 
 def read_signature(armoured: str) -> SshSignature:
