@@ -170,7 +170,7 @@ class Call(Output):
         """The actor: the given name, else the team's lead."""
         return self.given_actor or self.team.config().lead
 
-    def looker(self, snapshot: Snapshot) -> str:
+    def viewer(self, snapshot: Snapshot) -> str:
         """Return who looks: the given name, else the lead as the snapshot knows it, because a damaged store cannot be
         asked again.
         """
@@ -232,9 +232,9 @@ class Call(Output):
         """Say on standard error, while a verb waits, that its store is away or back."""
         self.note(f"team-console: {words}")
 
-    def finish(self, receipt: Receipt, lines: list[str]) -> None:
+    def print_receipt(self, receipt: Receipt, lines: list[str]) -> None:
         """Print what a write action did: its JSON object, or `lines` and its warnings."""
-        self.show(receipt.as_json(), *lines, warnings=receipt.told)
+        self.print_result(receipt.as_json(), *lines, warnings=receipt.told)
 
     def refuse_json(self, form: str) -> None:
         """Refuse `--json` beside another form of the result.
@@ -245,7 +245,7 @@ class Call(Output):
         if self.as_json:
             raise UsageError(f"--json and {form} exclude each other", "Leave one of them out.")
 
-    def show(self, value: Mapping[str, Any], *lines: object, warnings: Sequence[str] = ()) -> None:
+    def print_result(self, value: Mapping[str, Any], *lines: object, warnings: Sequence[str] = ()) -> None:
         """Print a result: `value` as JSON, or `lines` and `warnings`."""
         if self.as_json:
             self.json(value)

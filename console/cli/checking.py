@@ -55,7 +55,7 @@ def do_check(call: Call) -> int:
         held = f"the lock is held {locked.text}"
         problems.append(Problem("LOCKED", "warning", call.team.location, held, locked.hint))
     seen = replace(snapshot, problems=(*problems, *join_problems(call.team, snapshot.config)))
-    view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=MOST_ARCHIVED, thorough=True)
+    view = view_of_team(call.team, seen, me=call.viewer(snapshot), archived=MOST_ARCHIVED, thorough=True)
     view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
     errors = sum(finding.severity == "error" for finding in view.findings)
     if call.as_json:

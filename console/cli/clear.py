@@ -62,4 +62,4 @@ def _print_cleared(call: Call, cleared: ClearResult, *, dry_run: bool) -> None:
         "disk_space_freed_mb": cleared.freed_mb,
         **cleared.refused_json,
     }
-    call.show(done, *lines)
+    call.print_result(done, *lines)

@@ -85,7 +85,7 @@ def _print_asked(call: Call, receipt: Receipt) -> int:
     keep either; the id is then said on standard error.
     """
     if call.options.wait is None:
-        call.finish(receipt, [receipt.request_id or ""])
+        call.print_receipt(receipt, [receipt.request_id or ""])
         return 0
     from team_console.console.cli.waits import finish_wait  # asyncio: 20 ms, which a wait alone needs
 
@@ -265,7 +265,7 @@ def _approve(call: Call) -> None:
     if options.dry_run:
         foreseen = approval_forecast(call.snapshot(), request_id=options.request, agent_name=options.agent_name)
         result = {"success": True, "action": "approve", "dry_run": True, "request_id": options.request}
-        call.show({**result, "notes": list(foreseen), "warnings": []}, *foreseen)
+        call.print_result({**result, "notes": list(foreseen), "warnings": []}, *foreseen)
         return
     receipt: Receipt = approve(
         call.decider,
@@ -279,7 +279,7 @@ def _approve(call: Call) -> None:
         mode=options.mode,
         updated=file_text(options.edited, what="--edited") if options.edited is not None else None,
     )
-    call.finish(receipt, decision_lines("approved", receipt))
+    call.print_receipt(receipt, decision_lines("approved", receipt))
 
 
 # `reject`: answers an open request with no, with the reason.
@@ -310,7 +310,7 @@ def _reject(call: Call) -> None:
         seen=seen_on_command_line(call),
         remarks=_remarks(call),
     )
-    call.finish(receipt, decision_lines("rejected", receipt))
+    call.print_receipt(receipt, decision_lines("rejected", receipt))
 
 
 def _decide_each(call: Call, decide_one: Callable[[Call], None]) -> int:
@@ -360,7 +360,7 @@ def do_askback(call: Call) -> None:
     said, remarks = options.question or None, _remarks(call)
     question = Decision(options.request, None, said, remarks=remarks, asks_back=True, seen=seen_on_command_line(call))
     receipt = decide(call.decider, question)
-    call.finish(receipt, decision_lines("asked back about", receipt))
+    call.print_receipt(receipt, decision_lines("asked back about", receipt))
 
 
 def _remarks(call: Call) -> tuple[Remark, ...]:
@@ -417,10 +417,10 @@ def do_grant(call: Call) -> None:
         receipt = start_grant(call.decider, trial, lasts=_duration(options.lasts), uses=options.uses)
         given = receipt.request_id
         end = f"in force: {given}; end it with: team-console grants recall {given}"
-        call.show({**receipt.as_json(), "grant_id": given, **facts}, trial.scope.words, trial.words, end)
+        call.print_result({**receipt.as_json(), "grant_id": given, **facts}, trial.scope.words, trial.words, end)
         return
     dry = {"success": True, "action": "grant", "dry_run": True, "warnings": []}
-    call.show({**dry, **facts}, trial.scope.words, trial.words)
+    call.print_result({**dry, **facts}, trial.scope.words, trial.words)
     if not call.as_json:
         refuse_contradiction(trial)
         call.say("nothing is in force: add --yes, with --for AGE or --uses N")
@@ -454,7 +454,7 @@ def do_grants(call: Call) -> None:
     if (options.what is None) is not (options.id is None):
         raise UsageError("recall needs the id of a grant", "team-console grants recall ID")
     if options.id is not None:
-        call.finish(recall_grant(call.decider, options.id), [f"recalled: {options.id}"])
+        call.print_receipt(recall_grant(call.decider, options.id), [f"recalled: {options.id}"])
         return
     snapshot = call.snapshot()
     listed, lines = [], []
@@ -515,7 +515,7 @@ def do_answer(call: Call) -> None:
         content=words or None,
         seen=seen_on_command_line(call, question),
     )
-    call.finish(receipt, decision_lines("answered", receipt))
+    call.print_receipt(receipt, decision_lines("answered", receipt))
 
 
 # `withdraw`: an asker takes back an open request of its own.
@@ -534,7 +534,7 @@ def do_withdraw(call: Call) -> None:
     """
     receipt = withdraw(call.caller, request_id=call.options.request, reason=call.options.reason)
     word = "was withdrawn before, nothing written:" if receipt.repeated else "withdrawn:"
-    call.finish(receipt, [f"{word} {receipt.request_id}"])
+    call.print_receipt(receipt, [f"{word} {receipt.request_id}"])
 
 
 # `shutdown`: asks agents to stop; with `--all` one after the other, each answer awaited.

@@ -36,7 +36,7 @@ def do_digest(call: Call) -> None:
       team-console digest --since 2h"""
     since = moment_of(call.options.since, call.team.clock(), named="--since")
     snapshot = call.snapshot()
-    found = digest_of_team(call.team, view_of_team(call.team, snapshot, me=call.looker(snapshot)), since)
+    found = digest_of_team(call.team, view_of_team(call.team, snapshot, me=call.viewer(snapshot)), since)
     if call.as_json:
         print_list(call, digest_json(found), snapshot)
         return

@@ -251,7 +251,7 @@ def _print_joined(call: Call, done: JoinOutcome, made: Sequence[str] = ()) -> No
     files = [{"path": str(change.path), "change": change.word, "diff": change.diff} for change in done.files]
     facts = {"agent": done.name, "member_changed": done.member, "files": files, "notes": [*made, *done.notes]}
     lines += _within_terminal(done.notes)
-    call.show({"success": True, "action": done.action, **facts, "written": done.written}, *lines)
+    call.print_result({"success": True, "action": done.action, **facts, "written": done.written}, *lines)
 
 
 def _within_terminal(sentences: Sequence[str]) -> list[str]:

@@ -148,7 +148,7 @@ def do_roster(call: Call) -> None:
 
         receipt = send_roster(call.caller)
         went_to = ", ".join(message.recipients[0] for message in receipt.messages)
-        call.finish(receipt, [f"the complete roster went to {went_to}"])
+        call.print_receipt(receipt, [f"the complete roster went to {went_to}"])
         return
     view = view_now(call)
     rows = [_roster_cells(row, view) for row in view.roster]
@@ -200,7 +200,7 @@ def do_status(call: Call) -> int:
     Examples:
       team-console status"""
     snapshot = settled_snapshot(call.team)
-    view = view_of_team(call.team, snapshot, me=call.looker(snapshot))
+    view = view_of_team(call.team, snapshot, me=call.viewer(snapshot))
     if call.as_json:
         call.json(status_json(view, call.team))
     else:

@@ -73,7 +73,7 @@ def view_now(call: Call) -> View:
     snapshot = call.snapshot()
     from team_console.store.views.status import view_of_team
 
-    return view_of_team(call.team, snapshot, me=call.looker(snapshot))
+    return view_of_team(call.team, snapshot, me=call.viewer(snapshot))
 
 
 def doubts(call: Call, snapshot: Snapshot, problems: Sequence[Problem] = ()) -> list[str]:

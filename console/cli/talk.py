@@ -96,7 +96,7 @@ def print_records(call: Call, receipt: Receipt, word: str) -> None:
         f"{word} {message.message_id} {message.sender} -> {', '.join(message.recipients)} ({message.type})"
         for message in receipt.messages
     ]
-    call.finish(receipt, lines)
+    call.print_receipt(receipt, lines)
 
 
 def payload_of(text: str | None) -> dict[str, Any] | None:
@@ -138,7 +138,7 @@ def do_broadcast(call: Call) -> None:
         sentence += f"; not listening: {', '.join(shown.not_listening)}"
     if options.dry_run:
         foreseen = {"success": True, "action": "broadcast", "dry_run": True, **asdict(shown)}
-        call.show(foreseen, sentence, warnings=shown.warnings)
+        call.print_result(foreseen, sentence, warnings=shown.warnings)
         return
     call.note(sentence)
     if is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-" and not options.yes:

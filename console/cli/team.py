@@ -65,7 +65,7 @@ def do_demo(call: Call) -> int:
 
     with simulation(seed=options.seed, speed=options.speed, keep=options.keep) as folder:
         if options.headless is not None:
-            call.show({"success": True, "action": "demo", "location": str(folder)}, folder)
+            call.print_result({"success": True, "action": "demo", "location": str(folder)}, folder)
             call.flush()
             time.sleep(options.headless)
             return 0
@@ -115,7 +115,7 @@ def do_init(call: Call) -> None:
     shown = _write_team(place, name, lead, agents)
     members = [agent.name for agent in agents]
     made = {"success": True, "action": "init", "team": name, "location": shown, "lead": lead, "agents": members}
-    call.show(
+    call.print_result(
         made,
         f"made team {name} in {shown}: {lead} leads {', '.join(members[1:]) or 'nobody yet'}",
         f"open it with: team-console{'' if _is_found_from_here(shown) else f' -t {shown}'}",
@@ -327,7 +327,7 @@ def _print_change(call: Call, done: Any, word: str) -> None:
     """Print what became of members: a word for it, and each of them."""
     warnings = [*done.warnings, *(notice.message for notice in done.notices)]
     members = [member_json(agent) for agent in done.members]
-    call.show(
+    call.print_result(
         {"success": True, "action": done.action, "team": done.team, "members": members, "warnings": warnings},
         *(f"{word}: {each.name} ({_role_words(each)})" for each in done.members),
         warnings=warnings,

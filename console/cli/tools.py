@@ -288,7 +288,7 @@ def do_serve(call: Call) -> None:
         text = f"port {options.port} cannot be used: {getattr(error, 'strerror', None) or error}"
         raise UsageError(text, "Choose another with --port N, or a free one with --port 0.") from None
     found = {"success": True, "action": "serve", "url": server.url, "port": server.port, "write": options.write}
-    call.show(found, server.url)
+    call.print_result(found, server.url)
     if not call.as_json:
         can = "read and write" if options.write else "read"
         call.note(
@@ -325,7 +325,7 @@ def do_config(call: Call) -> int:
     if call.options.of:
         raise UsageError(f"{what} is of the user's settings alone", "Only schema knows those of a team.")
     if what == "path":
-        call.show({"path": path, "exists": os.path.exists(config_path())}, path)
+        call.print_result({"path": path, "exists": os.path.exists(config_path())}, path)
         return 0
     checked = load_preferences()
     if what == "show" and not call.as_json:
@@ -334,7 +334,7 @@ def do_config(call: Call) -> int:
         return 0
     mistakes = [asdict(mistake) for mistake in checked.mistakes]
     number = counted(len(mistakes), "mistake") if mistakes else f"{path}: no mistakes"
-    call.show(
+    call.print_result(
         {"path": path, "exists": checked.exists, "mistakes": mistakes},
         *(f"{path}:{one.line}: {one.message}. {one.hint}".rstrip() for one in checked.mistakes),
         number if checked.exists else f"{path} is not there; the defaults hold",
@@ -406,7 +406,7 @@ def _print_tables(call: Call, tables: Mapping[str, tuple[str, Rows]]) -> None:
     for title, rows in tables.values():
         width = max(map(len, rows)) + 2
         lines += ["", title, *(f"  {word.ljust(width)}{meaning}" for word, meaning in rows.items())]
-    call.show({name: rows for name, (_, rows) in tables.items()}, *lines[1:])
+    call.print_result({name: rows for name, (_, rows) in tables.items()}, *lines[1:])
 
 
 def _print_settings(call: Call, topic: str) -> None:
@@ -414,7 +414,7 @@ def _print_settings(call: Call, topic: str) -> None:
     if not rows:
         hint = hint_with_nearest(topic, setting_words(), "team-console help settings lists them all.")
         raise UsageError(f"there is no setting {topic!r}", hint)
-    call.show({"settings": [asdict(row) for row in rows]}, *settings_text(rows))
+    call.print_result({"settings": [asdict(row) for row in rows]}, *settings_text(rows))
     if not topic and not call.as_json:
         call.write("\nThey stand in messenger-config.yaml of the team, in YAML. An example:\n\n" + EXAMPLE.rstrip())
 

@@ -193,7 +193,7 @@ def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
     if name == "SessionStart":
         if look["handed"] or look["mail"] or look.get("by") != caller_facts():
             return None
-        reply = _welcome(call, look)
+        reply = _welcome_reply(call, look)
     elif name == "Stop" and look["mail"]:
         return None
     if name == "UserPromptSubmit":
@@ -212,7 +212,7 @@ def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
     return reply
 
 
-def _welcome(call: Invocation, look: Look) -> str:
+def _welcome_reply(call: Invocation, look: Look) -> str:
     more = {"sessionTitle": call.actor} if call.has_own_name and look["shows_title"] else {}
     reply = {"hookEventName": "SessionStart", "additionalContext": look["words"], **more}
     return json.dumps({"hookSpecificOutput": reply}, ensure_ascii=False)

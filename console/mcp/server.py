@@ -177,7 +177,7 @@ class Tools:
         receipt = await self._agent.run(
             lambda caller: requests.submit_plan(caller, content=plan, summary=summary, **_origin_facts())
         )
-        return await self._outcome(ctx, receipt.request_id or "", wait_seconds, receipt)
+        return await self._await_outcome(ctx, receipt.request_id or "", wait_seconds, receipt)
 
     async def ask_human(
         self,
@@ -191,11 +191,11 @@ class Tools:
         """
         put = [item.model_dump(by_alias=True, exclude=None if item.header else {"header"}) for item in questions]
         receipt = await self._agent.run(lambda caller: asking.ask_question(caller, questions=put, **_origin_facts()))
-        return await self._outcome(ctx, receipt.request_id or "", wait_seconds, receipt)
+        return await self._await_outcome(ctx, receipt.request_id or "", wait_seconds, receipt)
 
     async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> VerdictResult:
         """How a plan or question of yours stands, by its ticket; waits for the answer if asked to."""
-        return await self._outcome(ctx, request_id, wait_seconds)
+        return await self._await_outcome(ctx, request_id, wait_seconds)
 
     async def answer_back(
         self,
@@ -225,7 +225,7 @@ class Tools:
     async def _write(self, act: Callable[[Caller], Receipt]) -> CallToolResult:
         return tool_result(written_result(await self._agent.run(act)))
 
-    async def _outcome(
+    async def _await_outcome(
         self, ctx: Context, request_id: str, seconds: float, receipt: Receipt | None = None
     ) -> CallToolResult:
         """Return how a request stands, after a wait; its answer is marked as read.
@@ -377,7 +377,7 @@ def make_server(agent: ActingAgent, *, settled: float = SETTLE_SECONDS) -> Serve
     tools = Tools(agent, settled)
 
     @asynccontextmanager
-    async def life(_: MCPServer[None]) -> AsyncIterator[None]:
+    async def lifespan(_: MCPServer[None]) -> AsyncIterator[None]:
         try:
             async with anyio.create_task_group() as group:
                 tools.later = group
@@ -386,7 +386,7 @@ def make_server(agent: ActingAgent, *, settled: float = SETTLE_SECONDS) -> Serve
         finally:
             agent.close()
 
-    server = Server(NAME, instructions=GUIDE, version=__version__, lifespan=life, log_level="CRITICAL")
+    server = Server(NAME, instructions=GUIDE, version=__version__, lifespan=lifespan, log_level="CRITICAL")
     for look in (tools.whoami, tools.roster):
         server.add_tool(look, annotations=_READS)
     for write in (

@@ -61,7 +61,7 @@ _TAGS = {
 """Tags that change nothing, or say which kind of number is meant; others are refused."""
 
 
-class Values:
+class ValueBuilder:
     """Turns nodes into values: envelope values as text, the rest typed, aliases as what they stand for."""
 
     def __init__(self) -> None:
@@ -191,7 +191,7 @@ def parse_record(raw: bytes) -> FieldDict:
 
 def read_record(raw: bytes) -> FieldDict:
     """Read it by PyYAML alone: as `parse_record`, which it proves."""
-    return Values().record(_item_node(raw)[0])
+    return ValueBuilder().record(_item_node(raw)[0])
 
 
 class Entry(Struct, eq=False, gc=False):
@@ -221,7 +221,7 @@ class Entry(Struct, eq=False, gc=False):
         return self.understood
 
     @classmethod
-    def around(cls, raw: bytes, *, is_prose: bool) -> Entry:
+    def not_an_entry(cls, raw: bytes, *, is_prose: bool) -> Entry:
         """Take a piece of the file that is no entry: what holds entries together, or prose."""
         line = 1 + raw[: len(raw) - len(raw.lstrip())].count(b"\n")
         if is_prose:

@@ -19,7 +19,7 @@ from team_console.store.backends.yaml.entry import (
     Entry,
     EntryText,
     Style,
-    Values,
+    ValueBuilder,
     behind_object,
     parse_record,
     patch_entry,
@@ -266,7 +266,7 @@ class QueueText(EntryText, dict=True, eq=False):
             return 0
         return sum(entry.is_damaged for entry in self.entries)
 
-    def around(self) -> list[tuple[int, TextError]]:
+    def between_entries(self) -> list[tuple[int, TextError]]:
         """Return for each piece between entries that is none, and hides none, its line in the file and what it is."""
         return list(self._errors_of(lambda entry: entry.is_frame))
 
@@ -380,7 +380,7 @@ class QueueText(EntryText, dict=True, eq=False):
         if append and self.tail and not new._reads_as_written():
             tail = self.tail if self.tail.endswith(b"\n") else self.tail + self.style.eol
             before, behind = kept[: -len(append)], kept[-len(append) :]
-            new = QueueText(head, [*before, Entry.around(tail, is_prose=False), *behind], b"", self.style)
+            new = QueueText(head, [*before, Entry.not_an_entry(tail, is_prose=False), *behind], b"", self.style)
         self._refuse_swallowed(new)
         return new
 
@@ -460,7 +460,9 @@ class QueueText(EntryText, dict=True, eq=False):
         entries += [Entry(write_entry(message), message) for message in append]
         if found is not None:
             for key, value in found.others:
-                tail += own_form.write_pair(str(key.value), Values().value(value, as_text=False), 0).encode() + b"\n"
+                tail += (
+                    own_form.write_pair(str(key.value), ValueBuilder().value(value, as_text=False), 0).encode() + b"\n"
+                )
         elif not re.fullmatch(_ONLY_FRAME, self.tail):
             tail += _comment_lines(self.tail)
         above = re.match(_BLANKS, self.data().removeprefix(BOM_UTF8))

@@ -13,7 +13,7 @@ from team_console.store.backends.yaml.entry import (
     Entry,
     EntryText,
     Style,
-    Values,
+    ValueBuilder,
     to_message,
 )
 from team_console.store.backends.yaml.nodes import Node, check_text, compose, has_alias
@@ -85,7 +85,7 @@ class _EntryReader:
         if found is not None and piece.form is PieceForm.ITEM:
             return found
         if piece.form in (PieceForm.FRAME, PieceForm.OTHER):
-            return Entry.around(raw, is_prose=piece.form is PieceForm.OTHER)
+            return Entry.not_an_entry(raw, is_prose=piece.form is PieceForm.OTHER)
         return self.entry(raw)
 
 
@@ -292,7 +292,7 @@ def read_whole(data: bytes, known: Mapping[bytes, Entry], *, every_list: bool = 
         TextError: It has no list of entries, or is not YAML.
     """
     found = find_list(data, every_list=every_list)
-    values = Values()
+    values = ValueBuilder()
     # Where the text of each item begins; the last ends with its value. A dash counts to the item before.
     cuts = [*(item.start for item in found.items), *(item.end for item in found.items[-1:])] or [len(found.text)]
     entries = [
@@ -303,7 +303,7 @@ def read_whole(data: bytes, known: Mapping[bytes, Entry], *, every_list: bool = 
     return EntryText(head, entries, found.text[cuts[-1] :].encode(), Style(), needs_rewrite=True)
 
 
-def _whole_entry(item: Node, raw: bytes, values: Values, known: Mapping[bytes, Entry]) -> Entry:
+def _whole_entry(item: Node, raw: bytes, values: ValueBuilder, known: Mapping[bytes, Entry]) -> Entry:
     """Return the entry of an item; with the message known from before, if it means the same where it stands now."""
     try:
         return Entry(raw, _same_object(known.get(raw), to_message(values.record(item), raw)))

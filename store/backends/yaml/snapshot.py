@@ -291,7 +291,7 @@ class SnapshotReader:
             )
             found += tuple(
                 Problem(FOREIGN_FRAME, "warning", f"{queue}:{line}", error.message, error.hint)
-                for line, error in text.around()[:_MOST_AROUND]
+                for line, error in text.between_entries()[:_MOST_AROUND]
             )
             raws = (entry.raw for entry in text.entries if entry.is_damaged)
             named = frozenset(item.decode("utf-8", "replace") for raw in raws for item in _NAMED.findall(raw))
