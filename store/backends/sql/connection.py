@@ -75,8 +75,8 @@ class Column(Struct, frozen=True):
         type: Its type as the database spells it, fit for a CAST.
         is_key: Whether no two rows can have the same value in it.
         is_required: Whether it takes no NULL.
-        is_filled: Whether the database gives it a value where a new row brings none.
-        words: The only values it takes, of an enumeration; None for any other type.
+        has_default: Whether the database gives it a value where a new row brings none.
+        allowed_words: The only values it takes, of an enumeration; None for any other type.
         ignores_case: Whether its collation takes different texts for one, so that nothing can be looked for in them.
     """
 
@@ -84,8 +84,8 @@ class Column(Struct, frozen=True):
     type: str
     is_key: bool
     is_required: bool = False
-    is_filled: bool = True
-    words: frozenset[str] | None = None
+    has_default: bool = True
+    allowed_words: frozenset[str] | None = None
     ignores_case: bool = False
 
 
@@ -96,19 +96,19 @@ class Relation(Struct, frozen=True):
         name: As it is spelled in the database.
         source: The table behind a view, as far as it is known; None for a table.
         hides_rows: Whether policies of the database decide which of its rows, or of ours beside it, this role sees.
-        heir: A table that inherits from it, as part of a statement; its rows are read with those of the table, and
-            their ids need not be unique.
-        place: What numbers its rows about as they came, as part of a statement; empty where nothing does.
-        mixed: Which table is used and which other of its name is not, where tables of two teams are used as one; empty
-            where they are not.
+        inheriting: A table that inherits from it, as part of a statement. Its rows are read with those of the table,
+            and their ids need not be unique.
+        row_place: What numbers its rows about as they came, as part of a statement; empty where nothing does.
+        mixed_tables: Which table is used and which other of its name is not, where tables of two teams are used as
+            one; else empty.
     """
 
     name: str
     source: str | None = None
     hides_rows: bool = False
-    heir: str | None = None
-    place: str = ""
-    mixed: str = ""
+    inheriting: str | None = None
+    row_place: str = ""
+    mixed_tables: str = ""
 
 
 class Meddler(NamedTuple):

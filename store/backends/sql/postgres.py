@@ -71,20 +71,20 @@ AND relname::text IN
 _COLUMNS = """
 WITH RECURSIVE found AS (
     SELECT attrelid, attnum, attname, attcollation, atttypid AS kind, atttypmod AS form, attnotnull AS is_required,
-    atthasdef OR attidentity <> '' OR attgenerated <> '' AS is_filled
+    atthasdef OR attidentity <> '' OR attgenerated <> '' AS has_default
     FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
     WHERE relname::text = :table AND relkind IN ('r', 'p', 'f', 'v', 'm') AND pg_table_is_visible(pg_class.oid)
     AND attnum > 0 AND NOT attisdropped
     UNION ALL
     SELECT attrelid, attnum, attname, attcollation, typbasetype, typtypmod, is_required OR typnotnull,
-    is_filled OR typdefault IS NOT NULL
+    has_default OR typdefault IS NOT NULL
     FROM found JOIN pg_type ON pg_type.oid = kind WHERE typtype = 'd'
 )
 SELECT attname::text, format_type(kind, form), EXISTS (
     SELECT FROM pg_index
     WHERE indrelid = attrelid AND indkey[0] = attnum AND indnkeyatts = 1 AND indisunique AND indisvalid
     AND indpred IS NULL
-), is_required, is_filled, ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = kind),
+), is_required, has_default, ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = kind),
 EXISTS (SELECT FROM pg_collation WHERE oid = attcollation AND NOT collisdeterministic)
 FROM found JOIN pg_type ON pg_type.oid = kind WHERE typtype <> 'd' ORDER BY attnum
 """
@@ -177,8 +177,8 @@ class PostgresConnection(Connection):
         """See `Connection.columns`."""
         found = self.rows(_COLUMNS, {"table": table})
         return [
-            Column(name, kind, is_key, is_required, is_filled, frozenset(words) or None, ignores_case)
-            for name, kind, is_key, is_required, is_filled, words, ignores_case in found
+            Column(name, kind, is_key, is_required, has_default, frozenset(words) or None, ignores_case)
+            for name, kind, is_key, is_required, has_default, words, ignores_case in found
         ]
 
     def refuses_row(self, error: Exception) -> bool:

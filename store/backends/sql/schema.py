@@ -237,37 +237,37 @@ class Shape(Struct, frozen=True):
 
     Attributes:
         types: Column name -> its type in the database, of the columns we know.
-        others: Columns we do not know.
+        unknown_columns: Columns we do not know.
         has_ours: Whether our own tables are there.
         hidden: Whether they are there and this role may not read them.
         is_strict: Whether values are read and written as text with a cast (PostgreSQL).
         required: Those of the columns we know that take no NULL.
-        filled: Columns we do not know that take no NULL and get no value by themselves -> what a new row has there.
+        fillings: Columns we do not know that take no NULL and get no value by themselves -> what a new row has there.
         numeric_moments: Columns for times that hold numbers.
-        words: The only statuses the column can hold, of an enumeration; None for any other type.
+        allowed_statuses: The only statuses the column can hold, of an enumeration; None for any other type.
         refused: Statuses that the table was seen to refuse, as by a CHECK.
         hides_rows: Whether this role sees only the rows that policies of the database let it see.
-        mixed: See `Relation.mixed`.
-        is_group: The condition for rows that are for several, in words that both databases take for an index.
-        payload: The payload as a text in which words can be looked for.
-        place: See `Relation.place`.
+        mixed_tables: See `Relation.mixed_tables`.
+        group_condition: The condition for rows that are for several, in words that both databases take for an index.
+        payload_text: The payload as a text in which words can be looked for.
+        row_place: See `Relation.row_place`.
     """
 
     types: Mapping[str, str]
-    others: tuple[str, ...]
+    unknown_columns: tuple[str, ...]
     has_ours: bool
     is_strict: bool
     hidden: bool = False
     required: frozenset[str] = frozenset()
-    filled: Mapping[str, Any] = MappingProxyType({})
+    fillings: Mapping[str, Any] = MappingProxyType({})
     numeric_moments: frozenset[str] = frozenset()
-    words: frozenset[str] | None = None
+    allowed_statuses: frozenset[str] | None = None
     refused: AbstractSet[str] = frozenset()
     hides_rows: bool = False
-    mixed: str = ""
-    is_group: str = _group_condition("recipient")
-    payload: str = ""
-    place: str = ""
+    mixed_tables: str = ""
+    group_condition: str = _group_condition("recipient")
+    payload_text: str = ""
+    row_place: str = ""
 
     @property
     def id(self) -> str:
@@ -282,7 +282,7 @@ class Shape(Struct, frozen=True):
     @property
     def status(self) -> str:
         """The status as it is compared with a list: for a domain over an enumeration PostgreSQL has no such thing."""
-        return "status" if self.words is None else f"CAST(status AS {self.types['status']})"
+        return "status" if self.allowed_statuses is None else f"CAST(status AS {self.types['status']})"
 
     def _as_text(self, name: str) -> str:
         column = f"{MESSAGES}.{name}"
@@ -315,7 +315,7 @@ class Shape(Struct, frozen=True):
 
     def can_hold(self, status: str) -> bool:
         """Return whether the type of the column can hold this status."""
-        return self.words is None or status in self.words
+        return self.allowed_statuses is None or status in self.allowed_statuses
 
     def takes(self, status: Any) -> bool:
         """Return whether a row can have this status, as far as is known."""
@@ -325,7 +325,7 @@ class Shape(Struct, frozen=True):
         """Return the condition for rows that have one of these statuses, or what stands for it, with its values."""
         wanted = {*statuses}
         wanted |= {STAND_INS[status] for status in wanted if status in STAND_INS}
-        some, values = in_list("status", sorted(wanted if self.words is None else wanted & self.words))
+        some, values = in_list("status", sorted(filter(self.can_hold, wanted)))
         return f"{self.status} IN {some}", values
 
     def problems(self) -> tuple[Problem, ...]:
@@ -336,9 +336,9 @@ class Shape(Struct, frozen=True):
 
     def _mixed_teams(self) -> tuple[Problem, ...]:
         # guard: tables-of-two-teams-told
-        if not self.mixed:
+        if not self.mixed_tables:
             return ()
-        text = f"tables of two teams are used as one: {self.mixed}; messages and history of either may be hidden"
+        text = f"tables of two teams are used as one: {self.mixed_tables}; messages and history of either may be hidden"
         hint = "Name one schema in the search_path of the role, the database or the address."
         return (Problem(ROWS_HIDDEN, "warning", MESSAGES, text, hint),)
 
@@ -364,14 +364,14 @@ class Shape(Struct, frozen=True):
     def insert_statement(self, columns: Iterable[str]) -> str:
         """Return the statement that adds a row with values for `columns`; those that are not there are left out."""
         names = [name for name in columns if name in self.types]
-        more = [f"fill_{number}" for number in range(len(self.filled))]
-        into = ", ".join([*names, *map(sql_name, self.filled)])
+        more = [f"fill_{number}" for number in range(len(self.fillings))]
+        into = ", ".join([*names, *map(sql_name, self.fillings)])
         values = ", ".join([*map(self._parameter, names), *(f":{name}" for name in more)])
         return f"INSERT INTO {MESSAGES} ({into}) VALUES ({values})"
 
     def fill_values(self) -> Values:
         """Return the values of `insert_statement` for columns we do not know."""
-        return {f"fill_{number}": value for number, value in enumerate(self.filled.values())}
+        return {f"fill_{number}": value for number, value in enumerate(self.fillings.values())}
 
     def update_statement(self, columns: Iterable[str]) -> str:
         """Return the statement that changes `columns` of the row with `old_id`."""
@@ -390,7 +390,7 @@ class Shape(Struct, frozen=True):
         """Return the select of all columns of `Row`, in no order."""
         parts = [self._selected(name) for name in COLUMNS]
         where = f" WHERE {condition}" if condition else ""
-        place = self.place or "NULL"
+        place = self.row_place or "NULL"
         if not self.has_ours:
             return f"SELECT {', '.join(parts)}, NULL, {place} FROM {MESSAGES}{where}"
         joined = f"{MESSAGES} LEFT JOIN {NOTES} ON {NOTES}.message_id = {self.id}"
@@ -400,7 +400,7 @@ class Shape(Struct, frozen=True):
         """Return the select of the id and the columns we do not know, as texts where that is needed, of ids that
         follow.
         """
-        names = [sql_name(name) for name in self.others]
+        names = [sql_name(name) for name in self.unknown_columns]
         values = [f"CAST({name} AS TEXT)" for name in names] if self.is_strict else names
         return f"SELECT {', '.join([self.id, *values])} FROM {MESSAGES} WHERE {self.id} IN"
 
@@ -466,24 +466,24 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
     payload = columns.get("payload")
     return Shape(
         types={name: columns[name].type for name in COLUMNS if name in columns},
-        others=tuple(column.name for column in others),
+        unknown_columns=tuple(column.name for column in others),
         has_ours=is_complete and not hidden,
         is_strict=connection.is_strict,
         hidden=hidden,
         required=frozenset(name for name in COLUMNS if name in columns and columns[name].is_required),
-        filled={one.name: _fill_value(one) for one in others if one.is_required and not one.is_filled},
+        fillings={one.name: _fill_value(one) for one in others if one.is_required and not one.has_default},
         numeric_moments=frozenset(
             name
             for name in _TIME_COLUMNS
             if name in columns and any(word in columns[name].type.lower() for word in _NUMBER_TYPES)
         ),
-        words=columns["status"].words,
+        allowed_statuses=columns["status"].allowed_words,
         refused=refused,
         hides_rows=relation.hides_rows,
-        mixed=relation.mixed,
-        is_group=_group_condition(_searchable("recipient", columns["recipient"])),
-        payload="" if payload is None else _searchable(_payload_text(payload), payload),
-        place=relation.place,
+        mixed_tables=relation.mixed_tables,
+        group_condition=_group_condition(_searchable("recipient", columns["recipient"])),
+        payload_text="" if payload is None else _searchable(_payload_text(payload), payload),
+        row_place=relation.row_place,
     )
 
 
@@ -520,7 +520,7 @@ def _searchable(text: str, column: Column) -> str:
 
 def _fill_value(column: Column) -> Any:
     """Return what a new row has in a required column of another program that gets no value by itself."""
-    return sorted(column.words)[0] if column.words else _empty_value(column.type)
+    return sorted(column.allowed_words)[0] if column.allowed_words else _empty_value(column.type)
 
 
 def _refuse_other_relation(connection: Connection, relation: Relation) -> None:
@@ -539,12 +539,11 @@ def _refuse_other_relation(connection: Connection, relation: Relation) -> None:
             f"Give the table behind it this name: {first}; ALTER TABLE {table} RENAME TO {MESSAGES};",
         )
     # guard: heirs-have-no-key
-    if relation.heir is not None:
-        raise TeamError(
-            Code.STORE_UNREADABLE,
-            f"{relation.heir} inherits from {MESSAGES}: its rows are read with it, and their ids may not be unique",
-            f"Move the rows that still count, then run: ALTER TABLE {relation.heir} NO INHERIT {MESSAGES};",
-        )
+    if relation.inheriting is not None:
+        heir = relation.inheriting
+        text = f"{heir} inherits from {MESSAGES}: its rows are read with it, and their ids may not be unique"
+        hint = f"Move the rows that still count, then run: ALTER TABLE {heir} NO INHERIT {MESSAGES};"
+        raise TeamError(Code.STORE_UNREADABLE, text, hint)
     if connection.is_strict and relation.name != MESSAGES:
         raise TeamError(
             Code.STORE_UNREADABLE,

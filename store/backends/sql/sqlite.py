@@ -108,8 +108,8 @@ class SqliteConnection(Connection):
         """See `Connection.columns`."""
         found = self.rows(_COLUMNS, {"table": table})
         return [
-            Column(name, kind, is_key=bool(is_key), is_required=bool(is_required), is_filled=bool(is_filled))
-            for name, kind, is_key, is_required, is_filled in found
+            Column(name, kind, is_key=bool(is_key), is_required=bool(is_required), has_default=bool(has_default))
+            for name, kind, is_key, is_required, has_default in found
         ]
 
     def refuses_row(self, error: Exception) -> bool:
@@ -155,7 +155,7 @@ class SqliteConnection(Connection):
             self._has_resolving_trigger = any(_CONFLICT_WORDS.search(str(text)) for (text,) in texts)
         source = _TABLE_OF_VIEW.search(str(found[2])) if found[1] == "view" else None
         behind = source["name"] if source else ""
-        return Relation(found[0], None if found[1] == "table" else behind, place=self._place_of_rows(found[0]))
+        return Relation(found[0], None if found[1] == "table" else behind, row_place=self._place_of_rows(found[0]))
 
     def _for_driver(self, statement: str) -> str:
         """Let a conflict end the statement. Not everywhere: what triggers do would be resolved in this way, too."""

@@ -286,7 +286,7 @@ class SqlTeam(Team):
             delivered = f"{shape.status} = '{Status.DELIVERED}'"
             newest = " ORDER BY created_at DESC" if "created_at" in shape.types else ""
             ids = f"SELECT message_id FROM {MESSAGES} WHERE {delivered} AND {{0}} LIMIT {_MOST_PUSHED + 1}"
-            found = connection.rows(ids.format(shape.is_group))
+            found = connection.rows(ids.format(shape.group_condition))
             for name in dict.fromkeys(values.values()):  # one by one, so that an index has them in this order
                 found += connection.rows(ids.format(f"recipient = :name{newest}"), {"name": name})
             pushed = rows_with_ids(connection, shape, [message_id for (message_id,) in found])

@@ -78,7 +78,7 @@ def addressed_rows(shape: Shape, condition: str) -> str:
     """
     ids = f"SELECT message_id FROM {MESSAGES} WHERE"
     named = "recipient IN (:recipient, :apart, :decomposed, :everybody)"
-    either = f"{ids} {named} AND {condition} UNION ALL {ids} {shape.is_group} AND {condition}"
+    either = f"{ids} {named} AND {condition} UNION ALL {ids} {shape.group_condition} AND {condition}"
     return f"{MESSAGES}.message_id IN ({either}) AND {condition}"
 
 
@@ -184,7 +184,7 @@ class SqlTransaction(Transaction):
         is_text = "payload" in self.shape.types and not self.shape.has_bytes("payload")
         if self._state is not None or self.changes.replaced or not (is_text and _PLAIN_ID(word)):
             return None
-        texts = [self.shape.payload, *([f"{NOTES}.note"] if self.shape.has_ours else [])]
+        texts = [self.shape.payload_text, *([f"{NOTES}.note"] if self.shape.has_ours else [])]
         held = [f"{text} LIKE :word OR {text} LIKE :escape ESCAPE '!'" for text in texts]
         condition = " OR ".join([f"{self.shape.id} = :message_id", *held])
         sought = f"%{word[:LONGEST_SOUGHT]}%"
@@ -388,11 +388,11 @@ class SqlTransaction(Transaction):
 
     def _record_other_columns(self, changes: Changes) -> None:
         """Keep on the audit trail what other programs had in rows that go, since archives hold messages alone."""
-        if not self.shape.others:
+        if not self.shape.unknown_columns:
             return
         ids = ids_of(changes.removed)
         for message_id, *others in self.connection.rows_among(self.shape.select_other_columns(), ids):
-            pairs = zip(self.shape.others, others, strict=True)
+            pairs = zip(self.shape.unknown_columns, others, strict=True)
             held = {name: other for name, other in pairs if other is not None}
             if held:
                 changes.records.append(("columns", {"ids": [message_id], "columns": held}))

@@ -68,7 +68,7 @@ def fact_rows(shape: Shape) -> str:
         parts.append(f"{shape.kind} IN ({_literal_list(sorted(FACT_KINDS))})")
     if "payload" in shape.types:
         find = "strpos" if shape.is_strict else "instr"
-        parts += [f"{find}({shape.payload}, {_literal(word, shape)}) > 0" for word in _FACT_WORDS]
+        parts += [f"{find}({shape.payload_text}, {_literal(word, shape)}) > 0" for word in _FACT_WORDS]
     return f"({' OR '.join(parts) or '1 = 0'})"
 
 
@@ -79,7 +79,7 @@ def wanted_indexes(shape: Shape) -> dict[str, str]:
     found = {
         "team_console_mail": f"(recipient, status{age})",
         "team_console_senders": f"(sender{age})",
-        "team_console_groups": f"(status) WHERE {shape.is_group}",
+        "team_console_groups": f"(status) WHERE {shape.group_condition}",
         "team_console_live": f"(status) WHERE {unfinished_rows(shape)}",
         "team_console_telling": f"(status) WHERE {finished_rows(shape)} AND {facts}",
     }
