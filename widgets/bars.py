@@ -32,7 +32,7 @@ class FewLines(ThemedLines, Widget):
         """Return all of its lines at so many cells; those that are longer are cut."""
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        """As many lines as there are at this width."""
+        """Return the number of lines at this width."""
         return len(self.lines_at(width))
 
     def render_line(self, y: int) -> Strip:
@@ -266,7 +266,7 @@ class KeyBar(OneLine):
         self.fill()
 
     def fill(self) -> None:
-        """The first keys, as far as there is room beside the pinned ones."""
+        """Show the first keys, as far as there is room beside the pinned ones."""
         last = [(hint.key, _key_piece(hint)) for hint in self._pinned]
         room = self.size.width - width_of(_line_of_pieces(last)) - 1
         first: list[tuple[str, Line]] = []

@@ -387,7 +387,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         self.scroll_page_up(animate=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only a text that has the whole screen takes `b`, only a line that is pointed at takes a remark."""
+        """Let a text take `b` only on the whole screen, and a remark only where a line is pointed at."""
         if action == "page_back":
             return self.fills_screen
         if action in ("want", "stop_pointing"):
@@ -524,7 +524,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         self.set_title(((" · ".join(filter(None, words)), ""),), right)
 
     def watch_scroll_y(self, old: float, new: float) -> None:
-        """Other lines stand on the screen."""
+        """Tell the position: other lines stand on the screen."""
         super().watch_scroll_y(old, new)
         self.tell_position()
 
@@ -545,7 +545,7 @@ def _letters(line: Line) -> int:
 
 
 def _ranges(numbers: Iterable[int]) -> str:
-    """Line numbers from 1, those in a row as one: `1-31, 40`; of many parts the first few."""
+    """Return line numbers from 1, those in a row as one: `1-31, 40`; of many parts the first few."""
     parts: list[list[int]] = []
     for number in sorted(numbers):
         if parts and number == parts[-1][1] + 1:

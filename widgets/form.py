@@ -105,7 +105,7 @@ class FormBody(VerticalScroll, can_focus=False):
         self._moved()
 
     def watch_virtual_size(self) -> None:
-        """Lines came above the field, or went."""
+        """Keep the field in sight where lines came above it, or went."""
         self._moved()
 
     @on(DescendantFocus)
@@ -246,7 +246,7 @@ class Form(GatedPanel, Generic[ResultT]):
         return self.title_words(), self.verb(), tuple(options.chosen for options in self.query(Options))
 
     def title_words(self) -> str:
-        """Safe text on the border."""
+        """Return the safe text on the border."""
         return self._title
 
     def verb(self) -> str:
@@ -325,7 +325,7 @@ class Form(GatedPanel, Generic[ResultT]):
         return self._is_ready and (not self.is_at_work or self._cancel_wait is not None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The key for a note is there where it does something."""
+        """Let the key for a note be there where it does something."""
         if action == "write_note":
             return bool(self.query(".form--optional"))
         return super().check_action(action, parameters)
@@ -398,7 +398,7 @@ class Form(GatedPanel, Generic[ResultT]):
 
     @on(Note.EditorWanted)
     def _edit_note(self, event: Note.EditorWanted) -> None:
-        """A long text is written in the human's own editor, while the console steps aside."""
+        """Let the human write a long text in an editor, while the console steps aside."""
         event.stop()
         if (text := self.edited(event.widget.value, ".md")) is not None:
             event.widget.take(text)

@@ -134,13 +134,13 @@ class AnswerForm(Form[ResultT]):
         return lambda: self._act_on(answers, notes)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Own words are opened where the question has options, and stand there where it has none."""
+        """Let a key open own words where the question has options; without any they stand there."""
         if action == "write_note":
             return bool(self._questions[self._here].options)
         return super().check_action(action, parameters)
 
     def note_row(self) -> Widget:
-        """Own words on the question under the cursor."""
+        """Return the row of own words on the question under the cursor."""
         made = self.query_one(f"#words{self._here}").parent
         assert isinstance(made, Widget)
         return made
@@ -186,7 +186,7 @@ class AnswerForm(Form[ResultT]):
 
     @on(Options.Changed)
     def _offer_note(self, event: Options.Changed) -> None:
-        """WrappedText beside an option are offered once one is chosen."""
+        """Offer words beside an option once one is chosen."""
         for note in self.query(f"#note{_number_of(event.control)}"):
             if isinstance(note.parent, Widget):
                 note.parent.display = bool(event.control.chosen)
@@ -395,7 +395,7 @@ class Prompt(Form[ResultT]):
 
     @on(Options.Changed)
     def _show_choice(self) -> None:
-        """The button and the keys say what will happen."""
+        """Say on button and keys what will happen."""
         self.show_verb(" as edited" if self._is_edited and not self._choice.refuses else "")
         if self.words is not None and not self.words.wanted:
             purpose = "why not; the agent reads it" if self._choice.refuses else "if you like; the asker reads it"
@@ -485,7 +485,7 @@ class Compose(Form[ResultT]):
         return f"enter {self._verb.lower()}", "esc back", "^e editor", "^j line"
 
     def fields(self) -> ComposeResult:
-        """To, summary, text, urgency, preview."""
+        """Yield to, summary, text, urgency and preview."""
         if self._to is None:
             yield self.row(Ask("to", "to", complete=lambda typed: with_name(typed, self._names())))
         else:

@@ -101,7 +101,7 @@ def source_of(message: Message) -> str:
 
 
 def _origin_facts(message: Message) -> Iterator[Fact]:
-    """Tool, folder and client of a request, as far as it names them."""
+    """Yield tool, folder and client of a request, as far as it names them."""
     origin = origin_of(message.payload)
     if parse_message(message).opens is RequestKind.PERMISSION:
         tool, proposal = permission_of(message.payload).tool, _proposal(message)
@@ -143,7 +143,7 @@ def asked_blocks(message: Message) -> tuple[Block, ...]:
 
 @lru_cache(maxsize=64)
 def _input_blocks(message: Message) -> tuple[Block, ...]:
-    """Remembered per message, since a change of many lines takes long to be made."""
+    """Return the call and its input, remembered per message: a change of many lines takes long to be made."""
     proposal = _proposal(message)
     blocks: list[Block] = [Heading(f"{proposal.kind}{f' · {counts_of(proposal.diff)}' if proposal.diff else ''}")]
     blocks += [Lines(((("△ ", "warn"), (note, "warn")),)) for note in proposal.notes]
@@ -193,7 +193,7 @@ def _denied_fact(message: Message) -> Iterator[Fact]:
 
 @lru_cache(maxsize=64)
 def _proposal(message: Message) -> Proposal:
-    """Remembered per message: comparing two long texts at each look would be felt."""
+    """Return what a permission proposes, remembered per message: comparing two long texts at each look is felt."""
     return proposal_of(permission_of(message.payload))
 
 
@@ -302,7 +302,7 @@ def diff_text(lines: Sequence[str]) -> Text:
 
 
 def _exact_lines(text: str) -> str:
-    """Safe text in which a carriage return at the end of a line is seen, too."""
+    """Return safe text in which a carriage return at the end of a line is seen, too."""
     # guard: carriage-returns-seen
     return "\n".join(map(exact_text, text.removesuffix("\n").split("\n")))
 
@@ -428,7 +428,7 @@ def sprint_body(read: ParsedMessage) -> Text | None:
 
 
 def content_blocks(message: Message, read: ParsedMessage, content: str | None = None) -> tuple[Block, ...]:
-    """Summary, content and the rest of the payload; what a client asks for as what it is."""
+    """Return summary, content and the rest of the payload; what a client asks for as what it is."""
     if read.opens is RequestKind.PERMISSION:
         return permission_blocks(message)
     blocks: list[Block] = list(_origin_facts(message)) if read.opens is not None else []

@@ -78,7 +78,7 @@ def _style(tone: str) -> str:
 
 
 def room_of(view: ScrollView) -> Size:
-    """Cells inside border and scrollbars, as the last layout gave them.
+    """Return the cells inside border and scrollbars, as the last layout gave them.
 
     Textual's `size` asks the screen, which may not know the widget at the very moment its new size is told.
     """

@@ -241,7 +241,7 @@ def _request_facts(
 
 
 def late_by(request: RequestRow | None, now: datetime) -> float | None:
-    """By how many seconds an open request is late; None for one that is not."""
+    """Return by how many seconds an open request is late; None for one that is not."""
     if request is None or request.due_at is None or not request.is_open:
         return None
     late = (now - request.due_at).total_seconds()
@@ -249,7 +249,7 @@ def late_by(request: RequestRow | None, now: datetime) -> float | None:
 
 
 def late_tone(request: RequestRow | None, late: float) -> str:
-    """Amber once it is late, red when it waits twice as long as it should."""
+    """Return amber once it is late, red when it waits twice as long as it should."""
     if request is None or request.due_at is None:
         return "alert"
     since = request.waits_since
@@ -305,7 +305,7 @@ def remarks_on(
     *,
     typed: Mapping[str, str],
 ) -> tuple[Remarked, ...]:
-    """Remarks on lines of a request: those sent with what was said to it and its former versions, and those `typed`.
+    """Return remarks on lines of a request: those sent with what was said to it and its versions, and those `typed`.
 
     Args:
         earlier: Former plans of the same author, newest first.

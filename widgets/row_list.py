@@ -318,7 +318,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
             self.post_message(self.Opened(self, self.cursor_key))
 
     def on_click(self, event: Click) -> None:
-        """A click puts the cursor there, a double click opens."""
+        """Put the cursor where a click is; open at a double click."""
         y = event.y - self.gutter.top  # the title above the rows is no row
         index, line = self._places.at(y + self.scroll_offset.y)
         if y >= 0 and line >= 0 and 0 <= index < len(self.rows):
@@ -392,7 +392,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
             self.post_message(self.Topped(self))
 
     def watch_scroll_y(self, old: float, new: float) -> None:
-        """Other rows are at the top."""
+        """Tell the group: other rows are at the top."""
         super().watch_scroll_y(old, new)
         self._tell_group()
 
@@ -427,7 +427,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
             self._scroll_rows(last - height + (step if last - top - height < height else 0))
 
     def _scroll_rows(self, y: int) -> None:
-        """At once, and before the scrollbar that belongs to new rows is there."""
+        """Scroll at once, before the scrollbar that belongs to new rows is there."""
         self.scroll_to(y=max(0, y), animate=False, force=True)
 
     def _resize_virtual(self) -> None:

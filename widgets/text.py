@@ -205,8 +205,8 @@ def _words_that_fit(line: Line, width: int) -> Iterator[Part]:
 
 
 def _words(text: str) -> list[str]:
-    """Spaces and what stands between them; wide characters one by one, because a line may end after each, but with the
-    marks that belong to them.
+    """Return spaces and the words between them; a line may end after each wide character with its marks,
+    so they come one by one.
     """
     return _WORDS.findall(text) if is_of_narrow_signs(text) else re.findall(_WORDS_OF_ANY_SCRIPT, text)
 

@@ -46,8 +46,8 @@ class Absence:
             self._screen.app.call_after_refresh(self.tell, self._to_tell_since)
             self._to_tell_since = None
 
-    def came_back(self, seconds: float) -> None:
-        """The human was away for so long: say what happened, and mark what came meanwhile."""
+    def tell_after_absence(self, seconds: float) -> None:
+        """Say what happened while the human was away for so long, and mark what came meanwhile."""
         screen = self._screen
         self.left_at = screen.cache.new_since = screen.caller.team.clock() - timedelta(seconds=seconds)
         self.tell(self.left_at)

@@ -125,7 +125,7 @@ class ConsoleApp(GuardedApp[int]):
             HANDLERS[name](self.main, context)
 
     def action_command_palette(self) -> None:
-        """Everything by its name: ours, and not the toolkit's."""
+        """Show everything by its name: our list, and not the toolkit's."""
         self.main.action_perform("palette")
 
     def get_default_screen(self) -> MainScreen:
@@ -181,7 +181,7 @@ class ConsoleApp(GuardedApp[int]):
             # guard: sleep-is-absence
             away = max(moment - before, (now - then).total_seconds())
             if away > IDLE:
-                self.main.absence.came_back(away)
+                self.main.absence.tell_after_absence(away)
         self._last_key_at = moment, now
         await self._keys.take(event)
 
@@ -224,7 +224,7 @@ class ConsoleApp(GuardedApp[int]):
         self.look(archives=True)
 
     def on_resize(self, event: events.Resize) -> None:
-        """A terminal that was resized shows nothing that is known, even where it has the size again that it had."""
+        """Forget what the terminal shows: one that was resized may show anything, even where it has its former size."""
         self.canvas.forget()
         self.refresh()
 

@@ -77,7 +77,7 @@ class Drafts:
             self._start_writer()
 
     def remarks(self, request_id: str, digest: str) -> dict[str, str]:
-        """Line number -> remark that was typed on the text with this digest and is still to be sent."""
+        """Return line number -> remark that was typed on the text with this digest and is still to be sent."""
         kept = dict(self.get(f"remarks:{request_id}"))
         return kept if kept.pop(_TEXT_DIGEST, "") == digest else {}
 
@@ -100,7 +100,7 @@ class Drafts:
             self._writer.start()
 
     def purposes(self, beginning: str) -> list[str]:
-        """Purposes on disk whose names begin so."""
+        """Return the purposes on disk whose names begin so."""
         return [purpose for purpose in self._stored() if purpose.startswith(beginning)] if self._enabled else []
 
     def requests(self) -> frozenset[str]:
@@ -119,7 +119,7 @@ class Drafts:
         return {purpose: item for purpose, item in stored.items() if item.kept > oldest}
 
     def _write_all(self) -> None:
-        """In the thread: one write for all that was kept since the one before, until there is no more."""
+        """Write in the thread all that was kept since the write before, until there is no more."""
         while True:
             with self._lock:
                 kept, self._unwritten = self._unwritten, {}

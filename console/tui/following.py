@@ -63,7 +63,7 @@ class Progressed(Message):
     total: int
 
     def can_replace(self, message: Message) -> bool:
-        """Only the latest progress is of interest."""
+        """Keep the latest progress alone."""
         return isinstance(message, Progressed)
 
 
@@ -172,7 +172,7 @@ class StoreFollower:
         return self._app.is_running and not self.is_left
 
     def _read_ended(self, reading: Future[ReadResult]) -> None:
-        """A reading ended: show what it saw, then read again if more changed meanwhile."""
+        """Show what a reading saw, then read again if more changed meanwhile."""
         error = asyncio.CancelledError() if reading.cancelled() else reading.exception()
         if not self._goes_on:
             return

@@ -370,7 +370,7 @@ class MainScreen(Screen[None]):
         self.pending_decisions.schedule(pending)
 
     def _tell_wait(self, words: str, give_up: Callable[[], None]) -> None:
-        """In a thread that writes: a human's key is waited for."""
+        """Say, from a thread that writes, that a key of the human is waited for."""
 
         def show() -> None:
             if self.form is not None and self.form.is_at_work:

@@ -40,7 +40,7 @@ class ScreenState(Struct, frozen=True):
     is_temporary: bool = False
 
     def with_short_paths(self, text: str) -> str:
-        """`text` with paths inside the team's folder written from there on; the folder is named in Health."""
+        """Return `text` with paths inside the team's folder written from there on; Health names the folder."""
         return text.replace(self.root + "/", "") if self.root else text
 
     @property
@@ -130,7 +130,7 @@ def findings_elsewhere(view: View) -> tuple[Problem, ...]:
 
 
 def troubles_of(view: View) -> tuple[Problem, ...]:
-    """Errors and warnings of the team."""
+    """Return errors and warnings of the team."""
     return tuple(problem for problem in findings_elsewhere(view) if problem.severity != "notice")
 
 

@@ -232,7 +232,7 @@ class MendedDriver(LinuxDriver):
             asyncio.get_running_loop().call_soon_threadsafe(self._take_again)
 
     def _take_again(self) -> None:
-        """Whoever stopped us may have used the terminal: give it away and take it again."""
+        """Give the terminal away and take it again: whoever stopped us may have used it."""
         if self._has_terminal:
             self.suspend_application_mode()
             self._must_signal_resume = True

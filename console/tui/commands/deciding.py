@@ -154,7 +154,7 @@ def _ask_for_verdict(screen: MainScreen, context: ActionContext, *, approving: b
 
 
 def _choices_for_permission(row: RequestRow, context: ActionContext) -> Sequence[Choice]:
-    """Once, always by each suggestion of the client, no, and until an end where a grant can be made of it."""
+    """Return the answers to a permission: once, always by each suggestion, no, and by a grant where one can be made."""
     always = []
     for rule in map(suggestion_words, permission_of(row.question.payload).suggestions):
         # The end of a long rule may be its widest part.
@@ -166,7 +166,7 @@ def _choices_for_permission(row: RequestRow, context: ActionContext) -> Sequence
 
 
 def _choices_for_plan(row: RequestRow) -> Sequence[Choice]:
-    """Yes in the mode that the session came from, or in one the client offers; a plan without any is said yes to."""
+    """Return the ways to approve a plan: in the mode that the session came from, or in one that the client offers."""
     modes = modes_of(row.question.payload)
     choices = [Choice(OptionLine(f"go on in {safe_line(mode)}", mode_words(mode)), "Approve") for mode in modes]
     as_it_was = OptionLine("go on as it was", "in the mode from which it began to plan")

@@ -110,7 +110,7 @@ def _copy(screen: MainScreen, text: str, what: str) -> None:
 
 
 def show_help(screen: MainScreen, context: ActionContext) -> None:
-    """All that can be done here or gone to, by key and by name; what is chosen is done."""
+    """Show all that can be done here or gone to, by key and by name, and do what is chosen."""
     panel = HelpPanel(
         f"Keys and actions · {context.mode.label}",
         (*_action_rows(screen, context), *movement_rows(), *_place_rows(screen)),

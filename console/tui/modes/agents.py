@@ -268,7 +268,7 @@ class AgentsPane(Pane[Message]):
         return self._was_in_roster and (focused in (self.roster, self.detail) or self.has_class("-asking"))
 
     def compose(self) -> ComposeResult:
-        """Roster and messages at the same place, one of them shown; the page or the message right of it or below."""
+        """Yield roster and messages at one place, one of them shown, and the page or the message beside it."""
         draw = self.listing.draw_agent
         with Container(classes="pane--rows"):
             yield RowList[RosterRow](_name_of, draw, basis=_name_of, who=_name_of, id="roster")
@@ -278,7 +278,7 @@ class AgentsPane(Pane[Message]):
             yield Detail()
 
     def shown_document(self) -> Document | None:
-        """In the roster the page of the agent, in its messages the one under the cursor."""
+        """Return the page of the agent in the roster, in its messages the one under the cursor."""
         page, view = self.listing.page, self.listing.situation.view
         if not self._is_in_roster or page is None or view is None:
             return super().shown_document()
@@ -289,7 +289,7 @@ class AgentsPane(Pane[Message]):
         return document
 
     def selection(self) -> Selection:
-        """In the roster its agents, in the messages those."""
+        """Return the agents that are chosen in the roster, else the messages."""
         selection = super().selection()
         key = self.roster.cursor_key
         chosen = (key,) if key not in (None, self.listing.me) else ()
@@ -327,7 +327,7 @@ class AgentsPane(Pane[Message]):
         super().show(self.listing.situation, self.listing.now)
 
     def on_resize(self) -> None:
-        """A title that fits."""
+        """Write a title that fits."""
         super().on_resize()
         if self.is_complete:
             self._put_in_front(self.chosen_from)
@@ -356,11 +356,11 @@ class AgentsPane(Pane[Message]):
         super().tick(now)
 
     def focus_first(self) -> None:
-        """The roster."""
+        """Go to the roster."""
         self._focus_list(self.roster)
 
     def filter(self) -> None:
-        """Words to filter the messages by, in the roster's place."""
+        """Ask for words to filter the messages by, which take the place of the roster."""
         self._put_in_front(self.rows)
         super().filter()
 
@@ -375,7 +375,7 @@ class AgentsPane(Pane[Message]):
             rows.set_class(rows is front, "-front")
 
     def back(self) -> bool:
-        """From the messages to the roster, after all else."""
+        """Go back from the messages to the roster, after all else."""
         if super().back():
             return True
         if self.rows.has_focus:

@@ -73,7 +73,7 @@ class DecisionListing(Listing[ClosedRequest]):
         self.failure, self.is_busy = "", False
 
     def draw(self, row: ClosedRequest, drawing: Drawing) -> tuple[Line, ...]:
-        """Verdict, agent, kind and what; below them by whom, when, the words and the proof."""
+        """Return verdict, agent, kind and what; below them by whom, when, the words and the proof."""
         if isinstance(row, EndedRequest):
             return _ended_lines(row, drawing)
         glyph, tone = VERDICTS.get(row.verdict, ("·", ""))

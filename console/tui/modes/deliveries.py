@@ -29,7 +29,7 @@ class DeliveryListing(Listing[DeliveryRow]):
     MARKABLE: ClassVar[bool] = True
 
     def draw(self, row: DeliveryRow, drawing: Drawing) -> tuple[Line, ...]:
-        """State, recipient and what it is; below them the tries, what follows and the error."""
+        """Return state, recipient and what it is; below them the tries, what follows and the error."""
         sign, tone = DELIVERIES[row.state], _tone(row)
         facts: list[Part] = []
         if row.attempts and row.state is not DeliveryState.DELIVERED:

@@ -170,7 +170,7 @@ class HealthListing(Listing[Row]):
                 yield from problems
 
     def shown(self) -> tuple[Row, ...]:
-        """A filter looks at every finding, folded away or not."""
+        """Return the rows that are shown; a filter looks at every finding, folded away or not."""
         if not self.query_text:
             return self.all
         folded = self.all
@@ -230,7 +230,7 @@ class HealthListing(Listing[Row]):
         )
 
     def selection_of(self, row: Row, chosen: tuple[Row, ...]) -> Selection:
-        """Nothing can be decided here."""
+        """Return nothing: nothing can be decided here."""
         return NOTHING
 
     def title_of(self, shown: int, total: int) -> str:
@@ -295,13 +295,8 @@ class HealthListing(Listing[Row]):
     def _watch_vital(self) -> Vital:
         watch = self.situation.watch
         pulse, how = _WATCH_WORDS[watch.state]
-        return Vital(
-            "watch",
-            pulse.glyph,
-            pulse.tone,
-            f"changes are {how}",
-            safe_text(watch.reason) or "The console reads the team again as soon as it changes.",
-        )
+        more = safe_text(watch.reason) or "The console reads the team again as soon as it changes."
+        return Vital("watch", pulse.glyph, pulse.tone, f"changes are {how}", more)
 
 
 class HealthPane(Pane[Row]):
@@ -316,7 +311,7 @@ class HealthPane(Pane[Row]):
         self._is_audit_unread = False
 
     def show(self, situation: ScreenState, now: datetime) -> None:
-        """Facts are known even when nothing could be read."""
+        """Show the facts, which are known even when nothing could be read, and the findings."""
         self.listing.situation, self.listing.now = situation, now
         self._check_audit_once()
         self.listing.list_findings()
@@ -344,7 +339,7 @@ class HealthPane(Pane[Row]):
             super().open()
 
     def focus_first(self) -> None:
-        """The facts; archives are looked at anew, since nothing else tells what became of them meanwhile."""
+        """Go to the facts; archives are looked at anew, since nothing else tells what became of them meanwhile."""
         super().focus_first()
         self.app.look(archives=True)  # type: ignore[attr-defined]
 

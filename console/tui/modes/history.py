@@ -369,7 +369,7 @@ def copies_blocks(copies: Sequence[Message], now: datetime) -> tuple[Block, ...]
 
 @lru_cache(maxsize=4096)
 def _local_day(minute: str, zone: str, here: tuple[str, str]) -> str:
-    """Remembered per minute, and zone of this machine: every message of a long history is asked at each showing."""
+    """Return the local day of a minute, remembered: every message of a long history is asked at each showing."""
     moment = from_text(f"{minute}:00{zone}")
     return local_day(moment) if moment is not None else "unknown"
 

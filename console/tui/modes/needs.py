@@ -487,7 +487,7 @@ class RequestListing(Listing[RequestRow]):
         return request_lines(row, drawing, is_mine=row.addressee in (self.me, USER))
 
     def group_of(self, row: RequestRow) -> str:
-        """Those of others, and those of the human."""
+        """Return the heading of a request: of others, or of the human."""
         return "ASKED BY YOU" if row.asker == self.me else "OPEN"
 
     def who_of(self, row: RequestRow) -> str:

@@ -118,11 +118,11 @@ class Pane(Container, Generic[RowT]):
         )
 
     def on_mount(self) -> None:
-        """Lines of rows as the user wants them."""
+        """Give rows as many lines as the user wants."""
         self.take_preferences()
 
     def take_preferences(self) -> None:
-        """Lines and order of rows as the user wants them now."""
+        """Give rows the lines and the order that the user wants now."""
         self.rows.set_density(two_lines=self.cache.preferences.density == "roomy")
         if self.listing.take_preferences():
             self.fill()
@@ -332,7 +332,7 @@ class Pane(Container, Generic[RowT]):
         return self.chosen_from.position != place
 
     def back(self) -> bool:
-        """Out of the detail, the marks, the filter, one after the other; False when there is nothing to back out of."""
+        """Go back out of the detail, the marks, the filter, one after the other; False where nothing is left."""
         if self.is_reading and (self.search.is_open or self.detail.sought):
             self.search.close(keep=False)
         elif self.detail.has_focus or self.is_reading:
@@ -359,7 +359,7 @@ class Pane(Container, Generic[RowT]):
             self.fill()
 
     def on_resize(self) -> None:
-        """Titles that fit, and the divider where it belongs: lists may stand above what is read now."""
+        """Write titles that fit, and put the divider where it belongs: lists may stand above what is read now."""
         if self.is_complete:
             self.divider.lay_out()
             self.show_titles()

@@ -99,12 +99,12 @@ class SearchLine(Container):
         return before
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Words were typed."""
+        """Take the words after each change."""
         event.stop()
         self._when_typed(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """The words are as they should be."""
+        """Take the words as they should be."""
         event.stop()
         self._when_submitted(event.value)
 

@@ -116,7 +116,7 @@ class SprintListing(Listing[SprintRow]):
         return searchable_texts(row.agent, row.slave, "ended" if row.ended else "at work")
 
     def document_of(self, row: SprintRow) -> Document:
-        """Stories or steps."""
+        """Return the stories of a batch, or the steps of an agent."""
         return _batch_document(row) if isinstance(row, Batch) else self._life_document(row)
 
     def selection_of(self, row: SprintRow, chosen: tuple[SprintRow, ...]) -> Selection:
@@ -125,7 +125,7 @@ class SprintListing(Listing[SprintRow]):
         return Selection(agents=(name,)) if name else NOTHING
 
     def title_of(self, shown: int, total: int) -> str:
-        """Batches and agents."""
+        """Return the number of batches and of agents."""
         batches = sum(isinstance(row, Batch) for row in self.all)
         agents = sum(isinstance(row, Lifecycle) for row in self.all)
         return f"Sprint · {counted(batches, 'batch')} · {counted(agents, 'agent')}"
