@@ -183,6 +183,7 @@ class Head(OneLine):
         self.set_pieces(left, (("", right),))
 
     def _layouts(self) -> Iterator[tuple[list[tuple[str, Line]], Line]]:
+        """Yield what the head may show, each with less than the one before."""
         facts = self._facts
         end = _end_of_head(facts)
         whole = (*_names_line(facts.team, facts.me), *end)
@@ -365,6 +366,7 @@ class Notice(Struct, frozen=True):
 
 
 _BAR = 24
+"""Cells of the progress bar."""
 _MOST_LINES, _NARROW = 3, 100
 """So many lines at most, and one more below this width."""
 

@@ -351,6 +351,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         self._point_at(0)
 
     def _point_at(self, at: int) -> None:
+        """Point at a line of what is asked, 0 for none, and bring it into sight."""
         self.pointed = at
         if at:
             place, top, height = self._text_lines.index(at), self.scroll_offset.y, room_of(self).height
@@ -401,6 +402,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         self.draw_title()
 
     def _lay_out(self, *, keep: bool) -> None:
+        """Lay the document out at the present width; with `keep` go on at the same words."""
         width = room_of(self).width
         if width <= 0:
             return

@@ -124,6 +124,7 @@ def _longest_word(cells: Sequence[Line]) -> int:
 
 
 def _table_row(row: Sequence[Line], widths: Sequence[int], marks: Sequence[str], width: int, *, is_head: bool) -> Group:
+    """Return the lines of a row, its cells aligned as the marks below the head say."""
     cells = [wrap(cell, wide) for cell, wide in zip([*row, *[()] * len(widths)], widths, strict=False)]
     drawn: list[Line] = []
     for place in range(max(map(len, cells))):
@@ -204,6 +205,7 @@ def _marked_code(line: str, start: int, end: int, width: int) -> Group:
 
 
 def _code_parts(text: str, language: str) -> Line:
+    """Return a line of code in parts, each with its tone."""
     if language == "diff":
         return ((text, _DIFF_TONES.get(text[:1], "code")),)
     if language in _NO_LANGUAGE:
@@ -217,6 +219,7 @@ def _code_parts(text: str, language: str) -> Line:
 
 
 def _prose_line(line: str, width: int) -> list[Line]:
+    """Return the lines of a heading, rule, quote, list item or paragraph."""
     if match := _HEADING.match(line):
         return wrap(inline(match[2], "head1" if match[1] == "#" else "head"), width)
     if _RULE.match(line):
@@ -229,6 +232,7 @@ def _prose_line(line: str, width: int) -> list[Line]:
 
 
 def _list_item(match: re.Match[str], width: int) -> list[Line]:
+    """Return the lines of a list item, those after the first set in."""
     indent, mark, _, text = match.groups()
     sign = "•" if mark in "-*+" else mark
     tone = "muted"
@@ -458,6 +462,7 @@ def laid_out(
 
 
 def _own_lines(document: Document, width: int, *, raw: bool, full: bool, whole: bool) -> Iterator[LaidLine]:
+    """Yield the lines of a document without those of its parts: head, then blocks with their remarks."""
     head, labels = _head(document, width), _label_width(document, full)
     previous: Block | None = None
     has_text = False

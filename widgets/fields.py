@@ -141,6 +141,7 @@ class OptionRow(FewLines):
         return wrap(self._parts(), width, rest=((" " * 7, ""),))
 
     def _parts(self) -> Line:
+        """Return key, box, label and description of the option."""
         here = "›" if self._is_here else " "
         key = str(self._number) if self._number <= _KEYS else " "
         box = "(•)" if self._is_chosen else "( )"

@@ -198,6 +198,7 @@ class GatedPanel(Container, can_focus=True):
         self._show_said()
 
     def _show_said(self) -> None:
+        """Show what the panel says, and how many keys did nothing."""
         lines = [self._said] if self._said else []
         if self._refused:
             lines.append(f"△ {counted(self._refused, 'key')} did nothing: typed too early, or no key of this form")

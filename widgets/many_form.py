@@ -17,6 +17,7 @@ from textual.binding import Binding, BindingType
 
 ResultT = TypeVar("ResultT")
 _LONGEST_NAME, _KIND = 28, 11
+"""Cells of the columns of names, at most, and of kinds."""
 _SET_IN = 4
 """Cells before what does not fit into the line of a thing."""
 _NAMED = 2

@@ -80,6 +80,7 @@ def safe_name(name: str | None) -> str:
 
 
 _LONGEST = 2000
+"""Characters of a fact in its line."""
 _SET_IN = 6
 """Cells before what the agent says of one of several permissions."""
 _LONGEST_HEADER = 40
@@ -596,6 +597,7 @@ _GROUPS = {
     "ended": (StopStage.ENDED,),
 }
 _STAGE = 11
+"""Cells of the word for a stage."""
 _TO_THE_SECOND = 120.0
 """Seconds up to which a step is told to the second."""
 _INDENT = 4
@@ -627,6 +629,7 @@ def stopping_document(rows: Sequence[StopRow], *, now: datetime, busy: str) -> D
 
 
 def _stop_counts(rows: Sequence[StopRow]) -> Iterator[Part]:
+    """Yield how many agents were asked, and how many agreed, refused, are late or ended."""
     asked = [row.stage for row in rows if row.stage not in _GROUPS["not asked"] and row.request]
     yield f"{len(asked)} of {len(rows)} asked", ""
     for number, words, tone in (

@@ -182,6 +182,7 @@ def _version_lines(earlier: Iterable[RequestRow], now: datetime) -> Iterator[Lin
 
 
 def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
+    """Return an answer in a line: its verdict, who gave it when, and whether it decides."""
     is_yes = parse_message(message).approve
     if is_yes is None or (is_yes and row.kind is RequestKind.QUESTION):
         word, tone = "✓ answered", "good"
@@ -295,7 +296,9 @@ def _asked_before(row: RequestRow, requests: Iterable[RequestRow]) -> RequestRow
 
 
 _EARLIER = 8
+"""Former versions whose remarks and verdicts are shown."""
 _LONGEST = 2000
+"""Characters of a remark."""
 
 
 def remarks_on(

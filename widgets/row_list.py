@@ -335,6 +335,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         self.draw_title()
 
     def _fit_lines(self) -> None:
+        """Give rows two lines where the list is wide and high enough, else one."""
         room = room_of(self)
         if self._two_lines_from and room.height > 0:
             is_wide = room.width >= _LEAST_WIDTH
@@ -400,6 +401,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         return max(1, room_of(self).height // self._places.lines)
 
     def _go(self, index: int, *, by_user: bool = True) -> None:
+        """Put the cursor on a row, and paint the lines that this changes."""
         index, old = max(0, min(index, len(self.rows) - 1)), self._cursor
         if index == old or not self.rows:
             return

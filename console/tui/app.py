@@ -248,6 +248,7 @@ class ConsoleApp(GuardedApp[int]):
         self.follower.progressed(event)
 
     def _tick(self) -> None:
+        """Look at the clock, its zone and the store, and let ages go on."""
         zone = time.tzname
         time.tzset()  # the human may be in another zone by now, and the C library looks only when it is told to
         self.look()

@@ -62,6 +62,7 @@ class Background:
         start_worker(self._screen.app, self._run, work, then, group="act")
 
     async def _run(self, work: Callable[[], ResultT], then: Callable[[ResultT], None]) -> None:
+        """Do the work in a thread; go on with its result, or say why it failed."""
         try:
             try:
                 result = await asyncio.to_thread(work)
@@ -132,6 +133,7 @@ class Background:
             start_worker(self._screen.app, self._gather, request, group="evidence")
 
     async def _gather(self, request: EvidenceRequest) -> None:
+        """Look for evidence in a thread, and show the same rows again where it is new."""
         evidence, team = self._screen.cache.evidence, self._screen.cache.team
 
         def look() -> ShownEvidence:
@@ -173,6 +175,7 @@ class Background:
         self._show_busy()
 
     async def _stop_in_turn(self, names: tuple[str, ...], reason: str | None) -> None:
+        """Ask each agent to stop once the one before it answered, and say how many agreed."""
         # Only asking to stop needs these.
         from team_console.store.views.stopping import StopRequest, agreed_by_now, ask_to_stop
 

@@ -23,6 +23,7 @@ Draft = Mapping[str, str]
 MOST_DAYS = 30
 """Days after which a draft nobody came back to is thrown away, and a file of such drafts with it."""
 _DAY = 86_400.0
+"""Seconds of a day."""
 _LONGEST_WAIT = 2.0
 """Seconds for which another console's turn at the drafts is waited for."""
 _ANSWERS = frozenset({"approve", "reject", "answer", "askback", "remarks"})
@@ -136,6 +137,7 @@ class Drafts:
                 return
 
     def _write(self, kept: Mapping[str, dict[str, str]]) -> None:
+        """Put what was kept into the file of the drafts; without any draft there is no file."""
         drafts = self._stored()
         changed = {purpose: typed for purpose, typed in kept.items() if typed or purpose in drafts}
         for purpose, typed in changed.items():

@@ -112,6 +112,7 @@ def _run(app: App[Any], command: list[str], text: str | None = None) -> int:
 
 
 def _text_of(path: Path) -> str:
+    """Return the text that the editor left; raise `TeamError` for one that is too large or not UTF-8."""
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)

@@ -35,6 +35,7 @@ from team_console.store.views.rows import Batch, RequestRow
 
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _DEEPEST = 40
+"""Folders above a file that is looked up, at most."""
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
@@ -114,7 +115,9 @@ def _state_of_mode(mode: int) -> FileState:
 # Runs on record: what agents' clients said they ran, as the hook left it in private files on this machine.
 
 _MOST_FILES = 20
+"""Files of runs that are read for an agent, the newest."""
 _MOST_RUNS = 2_000
+"""Runs of an agent that are told, the newest."""
 _LATEST = 32_503_680_000.0
 """Seconds up to the year 3000: a later moment is a mistake, and no clock could show it."""
 
@@ -231,6 +234,7 @@ def gather(team: Team, request: EvidenceRequest) -> Evidence:
 
 
 def _gather(team: Team, request: EvidenceRequest) -> Evidence:
+    """Return the evidence for a plan or a permission, or for a report."""
     row = request.row
     if row is None:
         return report_evidence(request.text, LocalEvidence(runs=runs_of(team, request.message.sender)))

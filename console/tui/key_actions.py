@@ -49,6 +49,7 @@ class KeyActions:
         screen.call_after_refresh(self._do_drawn, action, monotonic() + _PAINTED_WITHIN)
 
     def _do_drawn(self, action: Action, until: float) -> None:
+        """Do an action once what it is about is painted, or when that takes too long."""
         waits, pane = False, self._screen.lists.front
         try:
             if not pane.is_complete:
@@ -63,6 +64,7 @@ class KeyActions:
             self._waiting_actions -= not waits  # whatever fails here, the keys after it are not held for ever
 
     def _do(self, action: Action) -> None:
+        """Do an action, or say why not; a deciding one asks to look again where rows just moved."""
         screen = self._screen
         if not screen.is_in_front:
             return

@@ -108,6 +108,7 @@ class KeyQueue:
         await self._hand_out()
 
     async def _hand_out(self) -> None:
+        """Give out the keys that wait, as far as none has to follow the one before it."""
         while self._waiting:
             event = self._waiting[0].event
             target = self._target_of(event)

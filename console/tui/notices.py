@@ -14,6 +14,7 @@ from team_console.store.views.rows import ActionItem, Need, View
 APART = 10.0
 """Seconds between two notices at least; what comes meanwhile is told together."""
 _LONGEST, _LONGEST_SENTENCE = 200, 160
+"""Characters of a title or an argument, and of the sentence in it."""
 _FOR_INFORMATION = frozenset({Need.MESSAGE, Need.REFUSED, Need.SHUTDOWN, Need.FAILED, Need.DAMAGED, Need.OVERDUE})
 """Needs that ask for no decision of the human."""
 _PATIENCE = 10.0
@@ -37,6 +38,7 @@ def start_program(command: Sequence[str], text: str) -> None:
 
 
 def _run(command: list[str]) -> None:
+    """Run the user's program without input and output; what goes wrong is told nobody."""
     with suppress(OSError, subprocess.SubprocessError, ValueError):
         subprocess.run(
             command,

@@ -313,6 +313,8 @@ class PendingDecisions:
             start_worker(self._screen.app, self._write, entry, group="decisions")
 
     async def _write(self, entry: ScheduledDecision) -> None:
+        """Write a decision in a thread, behind those that were decided before, and report it."""
+
         def write() -> list[Outcome] | None:
             # Claimed only in the thread: when the console ends, tasks that wait for `_order` are cancelled, and a
             # decision claimed before would be lost.
@@ -329,6 +331,7 @@ class PendingDecisions:
             self._report(entry.pending, outcomes)
 
     def _report(self, pending: PendingDecision, outcomes: Sequence[Outcome]) -> None:
+        """Say what was written and what was not, delete drafts that are done with, and look again."""
         bad = [outcome for outcome in outcomes if outcome.error is not None]
         good = [outcome.receipt for outcome in outcomes if outcome.error is None]
         for outcome in bad:
@@ -369,6 +372,7 @@ class PendingDecisions:
             start_worker(self._screen.app, self._report_unsaved, notes, group="unsaved")
 
     async def _report_unsaved(self, notes: Mapping[str, Draft]) -> None:
+        """Say which decisions of notes were never written, and throw the notes away."""
         screen = self._screen
         try:
             left = await asyncio.to_thread(_unwritten_words, notes.values(), screen.caller.team, screen.caller.actor)

@@ -117,6 +117,7 @@ class StoreReader:
         return first.result() if first is not None else self._read()
 
     def _read(self) -> ReadResult:
+        """Read archives, snapshot and sessions as far as they are due; return them with the view."""
         if self._number:  # the first reading leaves these out: they would keep the first picture waiting
             self._read_archives()
         snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
@@ -162,6 +163,7 @@ class StoreReader:
         return is_in_time and snapshot.tells_same_as(self._read_before)
 
     def _update(self, snapshot: Snapshot) -> View:
+        """Return a new view of a snapshot, and note until when it holds."""
         if self._projection is not None and self._projection.is_of_another(snapshot):
             self._projection, self._wants_archives = None, True
             self._read_archives()

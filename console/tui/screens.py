@@ -249,6 +249,7 @@ def teams_beside(team: Team) -> Iterable[str]:
 
 
 def _team_row(location: str) -> TeamRow:
+    """Return the row of a team: what waits, or why it cannot be read."""
     name = safe_line(Path(location).name, 60)
     try:
         with closing(open_team(location, read_only=True)) as team:

@@ -62,6 +62,7 @@ MARKS: Mapping[Mark, Sign] = {
     Mark.NOT_KNOWN: Sign("?", "not known", "warn"),
 }
 _LONGEST = 400
+"""Characters of a piece of evidence in its line."""
 
 
 def _comparison_blocks(evidence: Evidence) -> tuple[Block, ...]:

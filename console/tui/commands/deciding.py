@@ -79,6 +79,7 @@ def undo(screen: MainScreen, context: ActionContext) -> None:
 
 
 def _ask_for_verdict(screen: MainScreen, context: ActionContext, *, approving: bool) -> None:
+    """Open the form of a verdict on the request under the cursor, or on all that are marked."""
     if context.selection.marked:
         decide_many(screen, context, approving=approving)
         return
@@ -284,6 +285,7 @@ def _consequences(screen: MainScreen, row: RequestRow, agent_name: str) -> str:
 
 
 def _answer_questions(screen: MainScreen, row: RequestRow, seen_request: SeenRequest) -> None:
+    """Open the form that answers the questions of a client."""
     questions = questions_of(row.question.payload)
     if not questions:
         screen.toast("It holds no question that can be read; r refuses it.", severity="warning")

@@ -140,6 +140,7 @@ def _ask_about_many(
     pending: Callable[[Sequence[str], str], PendingDecision],
     **more: Any,
 ) -> None:
+    """Open the form of one decision about several things, with what is left alone and why."""
     form = ManyForm[PendingDecision](
         items,
         lambda keys, words: screen.pending_decisions.prepare(pending(keys, words)),

@@ -176,6 +176,7 @@ def settings(screen: MainScreen, context: ActionContext) -> None:
 
 
 def _edit_settings(screen: MainScreen) -> str:
+    """Let the human edit the settings, made first where there are none; return what to say of it."""
     path = config_path()
     if not path.exists():
         try:

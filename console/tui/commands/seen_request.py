@@ -89,6 +89,7 @@ class SeenRequest:
         make: Callable[[Decision], PendingDecision],
         prepare: Callable[[PendingDecision], PendingDecision],
     ) -> PendingDecision:
+        """Make a decision in view of what was seen and prepare it; raise where evidence or question changed."""
         if self._evidence is not None and self._evidence_request is not None:
             # Without the lock, and before it is taken.
             now = gather(self._screen.caller.team, self._evidence_request)
@@ -101,6 +102,7 @@ class SeenRequest:
             raise self._ask_about_change(error.now) from error
 
     def _ask_about_change(self, question: Message | None) -> AskAgain:
+        """Return what asks again about a question that changed, or says why it cannot be decided on here."""
         if question is None:
             return AskAgain((), why="it is gone; nothing was written")
         attachment, why = attachment_of(question), ""

@@ -180,6 +180,7 @@ def _preview_broadcast(screen: MainScreen, then: Callable[[sending.Preview], Non
 
 
 def _write_broadcast(screen: MainScreen, seen: sending.Preview) -> None:
+    """Open the form of a broadcast; what is written goes on to be confirmed."""
 
     keep, view = partial(screen.drafts.keep, "broadcast"), screen.view
 
@@ -204,6 +205,7 @@ def _write_broadcast(screen: MainScreen, seen: sending.Preview) -> None:
 
 
 def _confirm_broadcast(screen: MainScreen, written: WrittenMessage, seen: sending.Preview) -> None:
+    """Say whom a broadcast reaches, and send it once that is confirmed."""
 
     number = len(seen.recipients)
     lines = [
@@ -267,6 +269,7 @@ def _ask_for_stop(
     pending: Callable[[str], PendingDecision],
     purpose: str,
 ) -> None:
+    """Open the form that asks agents to stop, with a reason if the human likes."""
 
     form = Confirm[PendingDecision](
         title,
@@ -288,6 +291,7 @@ def shutdown_all(screen: MainScreen, context: ActionContext) -> None:
 
 
 def _confirm_shutdown_all(screen: MainScreen, context: ActionContext, seen: sending.Preview) -> None:
+    """Say who is asked to stop and who is not, and begin once that is confirmed."""
     names = seen.recipients
     lines = [f"{names_listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
     if seen.not_listening:
@@ -381,6 +385,7 @@ def treat(remedy: Remedy, screen: MainScreen, context: ActionContext) -> None:
 
 
 def _confirm_remedy(screen: MainScreen, context: ActionContext, seen: RemedyForecast) -> None:
+    """Say what a remedy does to which messages, and do it once that is confirmed."""
 
     how = _REMEDY_WORDS[seen.remedy]
     fit = [message.message_id for message in seen.possible]

@@ -334,6 +334,7 @@ class AgentsPane(Pane[Message]):
             self._show_roster_title()
 
     def _show_roster_title(self) -> None:
+        """Write the number of agents above the roster, and how many are marked or what is unread."""
         title, marked, situation = "Agents", len(self.roster.marks), self.listing.situation
         if situation.view is not None:
             title += f" · {sum(row.name != self.listing.me for row in self.roster.rows):,}"
@@ -590,6 +591,7 @@ def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign, local
 
 
 def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, local: LocalFacts) -> Iterator[Block]:
+    """Yield state, gates, open requests, messages, last calls and verdicts of an agent."""
     row = page.row
     state: list[Line] = [(sign.mark, *state_parts(row, sign))]
     process = local.processes.get(row.session, "")
@@ -639,6 +641,7 @@ def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, local: 
 
 
 def _ran_line(call: ToolCall) -> Line:
+    """Return a call of a tool with the sign of how it ended."""
     if call.state in ("ok", "exit 0"):
         sign, tone = ("✓", "good")
     elif call.state:
@@ -650,6 +653,7 @@ def _ran_line(call: ToolCall) -> Line:
 
 
 def _request_line(request: RequestRow, name: str, view: View) -> Line:
+    """Return a request in a line: its kind, title, other party and wait."""
     is_own = request.asker == name
     other = safe_line(request.addressee if is_own else request.asker, 64)
     if other == view.me:

@@ -147,6 +147,7 @@ class DecisionListing(Listing[ClosedRequest]):
         yield f"{sign.glyph} {sign.word}{line}".removeprefix("· "), sign.tone
 
     def _decision_blocks(self, row: DecidedRequest) -> Iterator[Block]:
+        """Yield the words of a decision, what was shown, what is not proved, and what was asked."""
         request = self._request_of(row)
         content = self.sources.content_of(request.question) if request is not None else None
         answers: tuple[Block, ...] = ()

@@ -112,6 +112,7 @@ def _tone(row: DeliveryRow) -> str:
 
 
 def _delivery_facts(row: DeliveryRow, now: datetime) -> Iterator[Part]:
+    """Yield state, tries, next try and end of a delivery."""
     yield DELIVERIES[row.state].part
     if row.attempts:
         yield f"{row.attempts} of {row.max_attempts} tries", ""

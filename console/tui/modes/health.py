@@ -241,6 +241,7 @@ class HealthListing(Listing[Row]):
         return f"Health · {words or ('look at the store' if ill else 'all is well')}"
 
     def _vitals(self) -> tuple[Vital, ...]:
+        """Return the facts on queue, lock, watch, audit trail and settings."""
         found = [self._queue_vital(), self._lock_vital(), self._watch_vital(), *((self.audit,) if self.audit else ())]
         lost = store_status(self.situation, self.now).reason(State.SETTINGS)
         if lost is not None:
@@ -266,6 +267,7 @@ class HealthListing(Listing[Row]):
         return Vital("audit", "○", "muted", "nothing is on record", more)
 
     def _queue_vital(self) -> Vital:
+        """Return what is known of the queue: read, in doubt, or why not."""
         snapshot, place = self.situation.snapshot, safe_line(self.cache.team.location, 300)
         if snapshot is None:
             return Vital("queue", "◔", "open", "is being read", place)
@@ -365,6 +367,7 @@ class HealthPane(Pane[Row]):
             self.show(self.listing.situation, self.listing.now)
 
     def _audit_vital(self) -> Vital:
+        """Return what is known of the audit trail: intact, wrong, or lost."""
         lines = self.cache.team.audit(limit=_AUDIT_LINES)
         if not lines:
             return self.listing.missing_audit()

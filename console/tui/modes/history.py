@@ -192,6 +192,7 @@ class HistoryListing(Listing[Message]):
         return self._copies.get(row.message_id, (row,))
 
     def _with_new_states(self, row: Message, states: Mapping[str, Message]) -> Message:
+        """Return a row with the present states of its copies; the same row where none changed."""
         copies = self._copies.get(row.message_id)
         if copies is None:
             return states.get(row.message_id, row)
@@ -266,6 +267,7 @@ class HistoryPane(Pane[Message]):
         self._read_on(first=True)
 
     def _read_on(self, *, first: bool = False) -> None:
+        """Read further pages in a thread, as many as are wanted now."""
         if self._steps is None or self.listing.is_busy or self.listing.at_end:
             return
         if self.listing.query_text:

@@ -370,6 +370,7 @@ class Pane(Container, Generic[RowT]):
 
     @on(RowList.Moved)
     def _moved(self, event: RowList.Moved) -> None:
+        """Show the thing under the cursor, once with its evidence where the human moved it there."""
         event.stop()
         gone = self.listing.gone
         if event.by_user:

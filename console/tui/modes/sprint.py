@@ -149,6 +149,7 @@ class SprintListing(Listing[SprintRow]):
         )
 
     def _step_line(self, step: Step, life: Lifecycle) -> Line:
+        """Return a step of an agent's life, when it was seen and what is wrong with it."""
         mark, tone, note = ("✓", "good", "") if step.at else ("·", "muted", "")
         for words, numbers in _troubles(life):
             if step.number in numbers:
@@ -216,6 +217,7 @@ def _stories_in(batches: Iterable[Batch], state: StoryState) -> int:
 
 
 def _batch_lines(batch: Batch, drawing: Drawing, name_width: int, bar_width: int) -> tuple[Line, Line]:
+    """Return a batch: its progress and its stories, on one line or two."""
     done, total, failed = batch.count(StoryState.DONE), len(batch.stories), batch.count(StoryState.FAILED)
     label = f"{safe_line(batch.batch_id, 24)} · {safe_line(batch.slave, 64) or 'no agent yet'}"
     sign, words = ("▣ ", "muted"), ""
@@ -257,6 +259,7 @@ def _stories_line(batch: Batch, room: int) -> Line:
 
 
 def _life_lines(life: Lifecycle, drawing: Drawing, name_width: int, bar_width: int) -> tuple[Line, Line]:
+    """Return a temporary agent: its step and its trouble, and below for whom it works."""
     step, trouble = _last_step(life), trouble_of(life)
     number = step.number if step is not None else 0
     if trouble:
@@ -305,6 +308,7 @@ def _batch_document(batch: Batch) -> Document:
 
 
 def _story_line(story: Story) -> Line:
+    """Return a story: its state, its agent and what it waits for."""
     sign, agent = STORIES[story.state], f"{safe_name(story.agent)}  " if story.agent else ""
     keys = ", ".join(safe_line(key, 24) for key in story.blocked_by or story.depends_on)
     if not keys:
