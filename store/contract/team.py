@@ -291,6 +291,13 @@ class Snapshot(Struct, frozen=True):
         return [message for message in self.messages if carries(message, request_id)]
 
     @property
+    def why_unknown(self) -> Problem | None:
+        """The error that keeps its messages from being known: the store's own, not that of a file beside it."""
+        errors = [problem for problem in self.problems if problem.severity == "error"]
+        named = [problem for problem in errors if problem.code == self.condition.upper()]
+        return next(iter((*named, *errors)), None)
+
+    @property
     def is_known(self) -> bool:
         """Whether the store could be read, so that a missing message is one that is not there."""
         # guard: unreadable-not-empty

@@ -500,9 +500,8 @@ def require_known(snapshot: Snapshot) -> Snapshot:
     """
     if snapshot.is_known:
         return snapshot
-    errors = [problem for problem in snapshot.problems if problem.severity == "error"]
-    first = errors[0] if errors else Problem("", "error", "the queue", str(snapshot.condition), "")
-    raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint)
+    why = snapshot.why_unknown or Problem("", "error", "the queue", str(snapshot.condition), "")
+    raise TeamError(Code.STORE_UNREADABLE, why.sentence, why.hint)
 
 
 def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Message:

@@ -196,9 +196,7 @@ def _told_by_problems(snapshot: Snapshot, state: State, *codes: str) -> Iterator
 def _unreadable_reason(snapshot: Snapshot) -> Reason:
     """Return why there are no messages; the store's own problem, not that of a file beside it."""
     state = State(str(snapshot.condition))
-    errors = [problem for problem in snapshot.problems if problem.severity == "error"]
-    named = [problem for problem in errors if problem.code == state.upper()]
-    for problem in named or errors:
+    if (problem := snapshot.why_unknown) is not None:
         return Reason(state, problem.sentence, problem.hint)
     return Reason(state, "the queue is gone" if state is State.VANISHED else "the queue cannot be read")
 
