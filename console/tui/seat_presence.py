@@ -13,7 +13,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.names import USER
 from team_console.store.service.waiting import announce_presence
 
-_LONGEST_PAUSE = 1.0
+_LONGEST_PAUSE = 5.0
 """Seconds for which a process that is to stop waits until that is announced, as where a server is away."""
 
 
