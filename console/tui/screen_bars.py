@@ -47,7 +47,7 @@ class ScreenBars:
         """Show head and banner as they are now."""
         screen = self._screen
         situation, now, mode = screen.situation, screen.now, screen.lists.mode
-        view = situation.view if situation.is_read else None
+        view = situation.view
         me = safe_line(screen.caller.actor, 40)
         self._places |= places_with_something(view) | {mode.place}
         facts = HeadFacts(
@@ -186,7 +186,7 @@ def _next_step(situation: ScreenState, reason: Reason, now: datetime) -> str:
 
 
 def _with_age_of_shown(situation: ScreenState, now: datetime, first: str) -> str:
-    if situation.shown_read_at is None or situation.reading is None or situation.reading.view is None:
+    if situation.shown_read_at is None or situation.view is None:
         return first
     when, old = clock_time(situation.shown_read_at, now), span((now - situation.shown_read_at).total_seconds())
     return f"{first} Shown is what was read {when}, {old} ago."

@@ -117,10 +117,10 @@ def no_writing(situation: ScreenState, *, read_only: bool) -> str | None:
 
 def is_sure(situation: ScreenState) -> bool:
     """Return whether a list without rows has none because there are none, and not because of what could not be read."""
-    reading, snapshot = situation.reading, situation.snapshot
-    if snapshot is None or reading is None or reading.view is None or not reading.is_fresh:
+    reading = situation.reading
+    if reading is None or reading.view is None or not reading.is_fresh:
         return False
-    return assess(snapshot, snapshot.taken_at).reason(State.DOUBT) is None
+    return assess(reading.snapshot, reading.snapshot.taken_at).reason(State.DOUBT) is None
 
 
 def findings_elsewhere(view: View) -> tuple[Problem, ...]:

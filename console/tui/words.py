@@ -114,23 +114,26 @@ def _start_commands(situation: ScreenState) -> Mapping[str, str]:
     return situation.reading.local.starts if situation.reading is not None else {}
 
 
+def _humans(situation: ScreenState) -> set[str]:
+    """Return the names of humans: whoever looks, the lead and `user`."""
+    view = situation.view
+    return {USER} if view is None else {view.me, view.snapshot.config.lead, USER}
+
+
 def _is_anybody_running(situation: ScreenState, agent: str) -> bool:
     """Return whether `agent` was heard of and is not gone; without a name whether any agent was."""
-    view = situation.view
-    if view is None:
-        return False
-    humans = {view.me, view.snapshot.config.lead, USER}
-    known = (row for row in view.roster if row.is_addressable)
-    running = {row.name for row in known if row.state not in (AgentState.UNKNOWN, AgentState.STOPPED)} - humans
+    known = (row for row in situation.roster if row.is_addressable)
+    running = {row.name for row in known if row.state not in (AgentState.UNKNOWN, AgentState.STOPPED)}
+    running -= _humans(situation)
     return agent in running if agent else bool(running)
 
 
 def _first_agent(situation: ScreenState, agent: str) -> str:
-    view = situation.view
-    humans = {view.me, view.snapshot.config.lead, USER} if view is not None else {USER}
+    """Return `agent`, else the first that has joined here, else the first there is; no human."""
     names = [row.name for row in situation.roster if row.is_addressable]
     joined = [name for name in names if name in _start_commands(situation)]
-    return next((name for name in (agent, *joined, *names, "helper") if name and name not in humans), "helper")
+    humans = {"", *_humans(situation)}
+    return next((name for name in (agent, *joined, *names) if name not in humans), "helper")
 
 
 def no_team_lines() -> tuple[Line, ...]:
@@ -156,7 +159,7 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
         return _empty_lines("◔", "Reading the team …", "", tone="open")
     status = assess(snapshot, snapshot.taken_at)
     doubt = status.reason(State.DOUBT)
-    if situation.reading is not None and situation.reading.view is None:
+    if situation.view is None:
         if status.state is State.VANISHED:
             return _empty_lines("∅", "The queue is gone", "It is not known what waits.", tone="alarm")
         where = safe_line(situation.with_short_paths(status.reasons[0].text), 300) if status.reasons else ""
