@@ -17,8 +17,9 @@ from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.output import columns, is_terminal
 from team_console.console.cli.team import ASK_HELP, make_project_team, parse_rules
 from team_console.console.clients.client import Running
-from team_console.console.clients.join import JoinOutcome, join, join_all, joined_by, leave
-from team_console.console.clients.place import one_join_at_a_time
+from team_console.console.clients.join import JoinOutcome, join, join_all, leave
+from team_console.console.clients.join_receipts import one_join_at_a_time
+from team_console.console.clients.joined import joined_by
 from team_console.console.clients.programs import PROGRAMS, running_sessions
 from team_console.console.clients.session_files import EVERY_SESSION
 from team_console.store.backends.locations import absolute, redact, unseen
@@ -110,7 +111,7 @@ def _join(call: Call, folder: Path, *, write: bool, location: str | None = None)
             text = f"{options.name} has not joined from here, so it is not known what it runs in"
             hint = f"For example: team-console join {shlex.quote(options.name)} --for claude"
             raise UsageError(text, hint)
-        client, scope = found[0], scope or found[1]
+        client, scope = found.program, scope or found.scope
     rules = None if options.ask_for is None else parse_rules(options.ask_for)
     agent = Agent(options.name, role=options.role or "member", plan_mode_required=options.plan, ask_for=rules)
     hold = parse_rules(options.hold or []) or ()

@@ -11,22 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.clients.client import Client, Running, yes_reply
+from team_console.console.clients.client_file import EMPTY_JSON, ClientFile, own_file, settings_file
 from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.file_change import read_file
+from team_console.console.clients.hook_lines import A_DAY, HOLD, HookLines, shell_line
+from team_console.console.clients.joining import Joining
 from team_console.console.clients.json_editing import (
+    MadePaths,
     NotEditable,
-    Notes,
     Settings,
     SettingsPart,
     parse_object,
     value_at,
 )
-from team_console.console.clients.place import EMPTY_JSON, Joining, Place, json_place, place_of_own_file
 from team_console.console.clients.quick import teammate_of
 from team_console.console.clients.rules import native_rules
 from team_console.console.clients.run_record import EXIT
 from team_console.console.clients.session_files import EVERY_SESSION, LEFT_OUT, agent_prefix, checksum_of, name_files
-from team_console.console.clients.settings_part import A_DAY, HOLD, SERVER, HookLines, shell_line
+from team_console.console.clients.settings_part import SERVER
 from team_console.console.clients.transcript import (
     TranscriptExtract,
     TranscriptRow,
@@ -83,7 +85,7 @@ class Claude(Client):
     attended_variable = _ATTENDED
     project_variable = "CLAUDE_PROJECT_DIR"
 
-    def places(self, scope: str, joining: Joining) -> list[Place]:
+    def files(self, scope: str, joining: Joining) -> list[ClientFile]:
         """Return its settings, the file of its servers, and the script of what is held."""
         folder = claude_home() if scope == "user" else joining.project
         # The other file of the user stands beside the folder, unless that is configured.
@@ -100,18 +102,18 @@ class Claude(Client):
                 SettingsPart(["enabledMcpjsonServers"], SERVER),
             ]
         return [
-            json_place(folder / _HOOKS[scope], folder, joining.name, ours, earlier=_old_rules),
-            json_place(base / servers, base, joining.name, joining.servers(), is_optional=True),
+            settings_file(folder / _HOOKS[scope], folder, joining.name, ours, find_earlier=_old_rules),
+            settings_file(base / servers, base, joining.name, joining.servers(), is_optional=True),
             *([held] if joining.hold or joining.leaves else []),
         ]
 
-    def every_session(self, joining: Joining) -> list[Place]:
+    def files_for_all(self, joining: Joining) -> list[ClientFile]:
         """Return the user's settings, which it reads while it runs, too; the hooks there start no process for a session
         that was left out.
         """
         mark = f"{shlex.quote(name_files().folder)}/{LEFT_OUT}"
         ours = [*_LINES.entries(joining.command, condition=f'[ -e {mark}"$CLAUDE_CODE_SESSION_ID" ] || ')]
-        return [json_place(claude_home() / _HOOKS["user"], claude_home(), EVERY_SESSION, ours)]
+        return [settings_file(claude_home() / _HOOKS["user"], claude_home(), EVERY_SESSION, ours)]
 
     def can_hold(self, rules: Sequence[str]) -> bool:
         """Return whether rules of its own say what is to be held."""
@@ -224,7 +226,7 @@ class Claude(Client):
         return reply
 
 
-def _old_rules(settings: Settings) -> Notes:
+def _old_rules(settings: Settings) -> MadePaths:
     """Find the rules that a join of version 0.5 wrote, of each list only where all of it stands as it was written."""
     there = value_at(settings, _ASKED)
     rules = there if isinstance(there, list) else []
@@ -243,11 +245,11 @@ def _result(item: Mapping[str, Any]) -> str:
     return f"exit {match[1]}" if match is not None else "failed"
 
 
-def _held(joining: Joining) -> Place:
+def _held(joining: Joining) -> ClientFile:
     """Return the script by which calls are held; members of one name in several teams have one each."""
     path = state_folder() / "joined" / agent_prefix(joining.name, joining.location) / f"{HOLD}{joining.name}"
     line = f"exec env {shell_line([*joining.command, '--hold', '--timeout', str(A_DAY)])}\n"
-    return place_of_own_file(path, state_folder(), line, "TEAM_CONSOLE_AS=")
+    return own_file(path, state_folder(), line, "TEAM_CONSOLE_AS=")
 
 
 def claude_home() -> Path:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from team_console.console.clients.client_file import ClientFile
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
-from team_console.console.clients.place import Joining, Place
+from team_console.console.clients.joining import Joining
 from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow
 from team_console.store.model.errors import Problem
 from team_console.store.protocol.parsing import mapping_in, mappings_in, text_in
@@ -65,10 +66,10 @@ class Program(ABC):
     note_for_all = ""
 
     @abstractmethod
-    def places(self, scope: str, joining: Joining) -> list[Place]:
+    def files(self, scope: str, joining: Joining) -> list[ClientFile]:
         """Return the files that change when a member joins; the one that says who acts is the first."""
 
-    def every_session(self, joining: Joining) -> list[Place]:
+    def files_for_all(self, joining: Joining) -> list[ClientFile]:
         """Return the files that change when all of its sessions join, each as a member of its own; none where it
         cannot.
         """

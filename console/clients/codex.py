@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.clients.client import Client, Running, TakesPrompts, yes_reply
+from team_console.console.clients.client_file import ClientFile, settings_file
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
-from team_console.console.clients.json_editing import NotEditable, Notes
+from team_console.console.clients.hook_lines import HookLines
+from team_console.console.clients.joining import Joining
+from team_console.console.clients.json_editing import EditedText, MadePaths, NotEditable
 from team_console.console.clients.marked_block import put_together, with_block
-from team_console.console.clients.place import Joining, Place, json_place
 from team_console.console.clients.run_record import EXIT
-from team_console.console.clients.settings_part import SERVER, HookLines, refuse_others, server_member
+from team_console.console.clients.settings_part import SERVER, refuse_others, server_member
 from team_console.console.clients.transcript import (
     MOST_READ,
     NOT_TYPED,
@@ -72,17 +74,17 @@ class Codex(Client, TakesPrompts):
     question_tools = ("request_user_input",)
     asks_by_tool = "request_user_input"
 
-    def places(self, scope: str, joining: Joining) -> list[Place]:
+    def files(self, scope: str, joining: Joining) -> list[ClientFile]:
         """Return the file of its hooks, and that of its servers."""
         folder, inner = (codex_home(), "") if scope == "user" else (joining.project, ".codex/")
         return [
-            _hooks_place(folder, f"{inner}hooks.json", joining),
-            _servers_place(folder, f"{inner}config.toml", joining),
+            _hooks_file(folder, f"{inner}hooks.json", joining),
+            _servers_file(folder, f"{inner}config.toml", joining),
         ]
 
-    def every_session(self, joining: Joining) -> list[Place]:
+    def files_for_all(self, joining: Joining) -> list[ClientFile]:
         """Return the user's hooks."""
-        return [_hooks_place(codex_home(), "hooks.json", joining)]
+        return [_hooks_file(codex_home(), "hooks.json", joining)]
 
     def notes_for_user(self, scope: str, joining: Joining) -> Sequence[str]:
         """Return what the user should know."""
@@ -194,8 +196,8 @@ def codex_home() -> Path:
     return Path(os.environ.get("CODEX_HOME") or home() / ".codex")
 
 
-def _hooks_place(folder: Path, name: str, joining: Joining) -> Place:
-    return json_place(folder / name, folder, joining.name, [*_LINES.entries(joining.command)])
+def _hooks_file(folder: Path, name: str, joining: Joining) -> ClientFile:
+    return settings_file(folder / name, folder, joining.name, [*_LINES.entries(joining.command)])
 
 
 # Our server in a file of TOML, of which every other line stays as it is.
@@ -208,23 +210,24 @@ _OURS = re.compile(
 """Our server, with the comment that earlier versions put before it; what others wrote behind it is theirs."""
 
 
-def _servers_place(folder: Path, name: str, joining: Joining) -> Place:
-    def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
+def _servers_file(folder: Path, name: str, joining: Joining) -> ClientFile:
+    def edit(text: str, made: MadePaths | None, joins: bool) -> EditedText:
         known = _servers(text).get(SERVER)
         acts_as = server_member(known)
         if joins:
             refuse_others({acts_as or joining.name} - {joining.name})
         others = _without_server(text) if acts_as == joining.name else text
         if not joins or not joining.has_server:
-            return others, []
+            return EditedText(others, [])
         if SERVER in _servers(others):
             raise NotEditable(f"it has a server {SERVER} already, which a hand put there")
         after = with_block(others, _server_lines(joining))
         # A table of servers within braces takes none at the end.
         _parse_toml(after, "it has its servers in a form to which none can be added at the end")
-        return after if _parse_toml(text, "it is not TOML") != _parse_toml(after, "") else text, []
+        is_changed = _parse_toml(text, "it is not TOML") != _parse_toml(after, "")
+        return EditedText(after if is_changed else text, [])
 
-    return Place(folder / name, folder, edit, is_optional=True)
+    return ClientFile(folder / name, folder, edit, is_optional=True)
 
 
 def _without_server(text: str) -> str:

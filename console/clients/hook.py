@@ -164,8 +164,8 @@ def _on_session_end(session: ClientSession) -> None:
 
 def _on_config_change(session: ClientSession) -> None:
     """Keep hooks and rules in force where a file of a join loses them, and tell the human."""
-    from team_console.console.clients.join import is_unhooked  # 20 ms, and hardly ever
-    from team_console.console.clients.place import receipt_of
+    from team_console.console.clients.join_receipts import receipt_of
+    from team_console.console.clients.joined import is_unhooked  # 20 ms, and hardly ever
 
     path = session.call.text("file_path")
     known = receipt_of(path)

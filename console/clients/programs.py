@@ -9,11 +9,12 @@ from typing import Any
 
 from team_console.console.clients.claude import Claude
 from team_console.console.clients.client import Client, Program, Running
+from team_console.console.clients.client_file import ClientFile, settings_file
 from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.codex import Codex
-from team_console.console.clients.json_editing import Notes
+from team_console.console.clients.joining import Joining
+from team_console.console.clients.json_editing import EditedText, MadePaths
 from team_console.console.clients.marked_block import block_of, members_named, with_block, without_block
-from team_console.console.clients.place import Joining, Place, json_place
 from team_console.console.clients.qwen import Qwen
 from team_console.store.model.errors import Code, TeamError
 
@@ -24,9 +25,9 @@ class McpProgram(Program):
     word = "mcp"
     needs_server = True
 
-    def places(self, scope: str, joining: Joining) -> list[Place]:
+    def files(self, scope: str, joining: Joining) -> list[ClientFile]:
         """Return the project's file of servers."""
-        return [json_place(joining.project / ".mcp.json", joining.project, joining.name, joining.servers())]
+        return [settings_file(joining.project / ".mcp.json", joining.project, joining.name, joining.servers())]
 
     def notes_for_user(self, scope: str, joining: Joining) -> Sequence[str]:
         """Return what the user should know."""
@@ -42,10 +43,10 @@ class Shell(Program):
     word = "shell"
     offers_tools = False
 
-    def places(self, scope: str, joining: Joining) -> list[Place]:
+    def files(self, scope: str, joining: Joining) -> list[ClientFile]:
         """Return the project's instructions."""
 
-        def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
+        def edit(text: str, made: MadePaths | None, joins: bool) -> EditedText:
             others = [name for name in members_named(text) if name != joining.name]
             if others and joins:
                 text = f"AGENTS.md says already that the agent is {others[0]}"
@@ -55,10 +56,10 @@ class Shell(Program):
             block = block_of(joining.name, joining.instructions)
             rest = without_block(text, joining.name)
             if not joins:
-                return rest, []
-            return text if block in text else with_block(rest, block), []
+                return EditedText(rest, [])
+            return EditedText(text if block in text else with_block(rest, block), [])
 
-        return [Place(joining.project / "AGENTS.md", joining.project, edit)]
+        return [ClientFile(joining.project / "AGENTS.md", joining.project, edit)]
 
     def notes_for_user(self, scope: str, joining: Joining) -> Sequence[str]:
         """Return what the user should know."""

@@ -9,10 +9,11 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.console.clients.client import Client, yes_reply
+from team_console.console.clients.client_file import ClientFile, settings_file
 from team_console.console.clients.event import Event, EventName, Reply, Wish
-from team_console.console.clients.place import Joining, Place, json_place
+from team_console.console.clients.hook_lines import HookLines
+from team_console.console.clients.joining import Joining
 from team_console.console.clients.run_record import EXIT
-from team_console.console.clients.settings_part import HookLines
 from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow, clean_text, typed_text
 from team_console.store.model.home import home
 from team_console.store.protocol.parsing import mapping_in, mappings_in, text_in
@@ -52,11 +53,11 @@ class Qwen(Client):
     plan_tool = "exit_plan_mode"
     question_tools = ("ask_user_question",)
 
-    def places(self, scope: str, joining: Joining) -> list[Place]:
+    def files(self, scope: str, joining: Joining) -> list[ClientFile]:
         """Return its settings, which hold hooks and servers."""
         folder, inner = (_home(), "") if scope == "user" else (joining.project, ".qwen/")
         ours = [*_LINES.entries(joining.command), *joining.servers(trust=True)]
-        return [json_place(folder / f"{inner}settings.json", folder, joining.name, ours)]
+        return [settings_file(folder / f"{inner}settings.json", folder, joining.name, ours)]
 
     def notes_for_user(self, scope: str, joining: Joining) -> Sequence[str]:
         """Return what the user should know."""

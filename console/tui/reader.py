@@ -11,9 +11,7 @@ from time import monotonic, process_time
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.problem_codes import AUDIT_LOST, KEPT_PRIVATE
-from team_console.store.contract.snapshot import Snapshot
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import AUDIT_LOST, KEPT_PRIVATE, Snapshot, Team
 from team_console.store.model.errors import Problem
 from team_console.store.service.signing import authority_problems
 from team_console.store.views.history import UNREADABLE_ARCHIVE, HistoryPage, newest_archived
@@ -124,7 +122,8 @@ class StoreReader:
             self._read_archives()
         snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
         if self._number and monotonic() >= self._local_until:
-            from team_console.console.clients.join import join_problems, members_started_in  # 60 ms, once
+            from team_console.console.clients.join_findings import join_problems
+            from team_console.console.clients.joined import members_started_in  # 60 ms, once
             from team_console.console.clients.programs import process_states
 
             starts = members_started_in(self._team, Path.cwd())

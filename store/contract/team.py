@@ -2,31 +2,320 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import os
+import re
+import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
-from team_console.store.contract.audit_line import AuditLine
-from team_console.store.contract.presence import UNKNOWN_ATTENDANCE, Attendance, Presence
-from team_console.store.contract.snapshot import FinishedCounts, Snapshot
+from msgspec.structs import replace
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import Fields, Message
+from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.parsing import carries, mapping_in
 from team_console.store.settings.in_force import SettingsInForce, text_digest
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
     from team_console.store.contract.transaction import Transaction
 
+_SEAL_PURPOSE = b"team-console audit line\n"
+"""What the key is used for here, so that no seal can be taken for the signature of a message."""
+_SEAL_FORM = r"(?P<key>[0-9a-f]{8})-[0-9a-f]{64}"
+
+
+class LineSeal(StrEnum):
+    """What the seal of an audit line tells."""
+
+    UNKNOWN = ""
+    """The team has no key, or none that can be read here."""
+    SEALED = "sealed"
+    UNSEALED = "unsealed"
+    """There is no seal, or one of another key."""
+    BROKEN = "broken"
+    """The seal does not fit: the line was changed after it was written."""
+
+
+def seal(key: bytes, line: bytes) -> str:
+    """Return the seal of an audit line: eight hexadecimal digits that name the key, and 64 of HMAC-SHA256."""
+    return f"{key_name(key)}-{hmac.new(key, _SEAL_PURPOSE + line, hashlib.sha256).hexdigest()}"
+
+
+def key_name(key: bytes) -> str:
+    """Return a name that tells the key from others without revealing it."""
+    return hashlib.sha256(_SEAL_PURPOSE + key).hexdigest()[:8]
+
+
+def judge_seal(key: bytes, line: bytes, found: object) -> LineSeal:
+    """Return the state of `found`, the seal on an audit line."""
+    if not key:
+        return LineSeal.UNKNOWN
+    match = re.fullmatch(_SEAL_FORM, found) if isinstance(found, str) else None
+    if match is None or match["key"] != key_name(key):
+        return LineSeal.UNSEALED
+    return LineSeal.SEALED if hmac.compare_digest(match.string, seal(key, line)) else LineSeal.BROKEN
+
+
+# Who is present: consoles of humans, and processes that wait for an answer.
+
+
+class Presence(StrEnum):
+    """As what a process is present."""
+
+    CONSOLE = "console"
+    """A human at a console that may write and answer."""
+    ASKER = "asker"
+    """A process that waits for the answer to a request and will carry it out."""
+
+
+class Attendance(Struct, frozen=True):
+    """Who is present at one moment.
+
+    Attributes:
+        names: Names of processes that live.
+        doubtful: Names of which it is not known: not to be looked at for want of permission, or late to say so.
+        certain: Whether every other name is that of a process which is gone; False when nothing could be found out.
+    """
+
+    names: frozenset[str] = frozenset()
+    doubtful: frozenset[str] = frozenset()
+    certain: bool = True
+
+    def is_gone(self, name: str) -> bool:
+        """Return whether the process that announced `name` has certainly ended."""
+        return self.certain and name not in self.names and name not in self.doubtful
+
+
+UNKNOWN_ATTENDANCE = Attendance(certain=False)
+"""What a team says that cannot tell who is present."""
+_PRESENCE_NAME = r"[0-9a-f]{24}"
+
+
+def new_presence_name() -> str:
+    """Return a name that nobody else announces."""
+    return os.urandom(12).hex()
+
+
+def is_presence_name(name: object) -> bool:
+    """Return whether `name`, which may come from a message, has the form of an announced name."""
+    return isinstance(name, str) and re.fullmatch(_PRESENCE_NAME, name) is not None
+
+
+class Condition(StrEnum):
+    """What a snapshot can say about the store; each looks different on the screen (decision D16)."""
+
+    OK = "ok"
+    EMPTY = "empty"
+    """The queue is there and holds no message, or was never made."""
+    UNREADABLE = "unreadable"
+    """The queue is there and cannot be understood or opened; `problems` says where."""
+    VANISHED = "vanished"
+    """The queue is gone although archives or the audit show that it existed."""
+
+
+FOREIGN_WRITE = "FOREIGN_WRITE"
+"""Code of the problem that somebody wrote the queue and nothing can tell what it held before."""
+NO_LOCKS = "NO_LOCKS"
+"""The code of a team on a file system without locks, to which nobody can write."""
+NO_LOCKS_HINT = "Move the team to a local disk, or to one that is mounted with locks; reading works."
+CONFLICTED_COPY = "CONFLICTED_COPY"
+"""The code of a copy that a synced folder made; a warning where messages are only there."""
+ROWS_HIDDEN = "ROWS_HIDDEN"
+"""Problem code: the database shows this role only some of the messages."""
+ROLLED_BACK = "ROLLED_BACK"
+"""Code of the problem that somebody took messages out of the queue, or put them back to an earlier state."""
+
+AUDIT_LOST = "AUDIT_LOST"
+"""Code of the problem that the audit trail is gone, or ends before the last line that was written to it."""
+ARCHIVE_LOST = "ARCHIVE_LOST"
+"""Code of the problem that archived messages are not any more where the audit trail says they are."""
+KEPT_PRIVATE = "KEPT_PRIVATE"
+"""Code of the problem that another user, whose team this is, lets us see the queue and not the files beside it."""
+PRIVATE = "private"
+"""Fact of an error that another user keeps a file to itself, so that nothing is known of it."""
+OUTCOME_UNKNOWN = "outcome_unknown"
+"""Fact of an error after which nobody can tell yet whether what was begun is on record."""
+SERVER_READ_ONLY = "server_read_only"
+"""Fact of a `READ_ONLY` that is the server's state and not the caller's rights, as of a replica for example."""
+DROP_UNREADABLE = "DROP_UNREADABLE"
+"""Code of the problem that what somebody put into `drop/` cannot be taken in."""
+FOREIGN_TEAM = "FOREIGN_TEAM"
+"""Code of the notice that another program keeps this team, so that nothing said in it decides anything here."""
+LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
+"""Codes that say that history is known to have been lost, whatever is left of it."""
+
 
 def opened_read_only(location: str) -> TeamError:
     """Return the refusal to write to a team that was opened read-only, for whoever writes to raise."""
     return TeamError(Code.READ_ONLY, f"{location} is open read-only", "Open it without --read-only.")
+
+
+class TeamState(Protocol):
+    """A team at one moment: a snapshot read without a lock, or what a transaction has so far."""
+
+    @property
+    def config(self) -> TeamConfig:
+        """The settings in force."""
+
+    @property
+    def now(self) -> datetime:
+        """The moment at which it is judged."""
+
+    @property
+    def recorded(self) -> RecordedFacts | None:
+        """The audit trail's facts on requests and answers; None where there is no trail to ask."""
+
+    def everything(self) -> Sequence[Message]:
+        """Return all live messages in stored order."""
+
+    def session_notes(self) -> Sequence[Message]:
+        """Return the notes of sessions of clients that are kept beside the messages."""
+
+    def thread(self, request_id: str) -> Sequence[Message]:
+        """Return the messages that carry `request_id` in their payload or as message id, oldest first."""
+
+
+class LockHolder(Struct, frozen=True):
+    """Who holds the write lock now, as far as the lock file tells.
+
+    Attributes:
+        alive: True or False when the owner is on this host and could be checked, else None.
+    """
+
+    pid: int | None
+    host: str
+    since: str
+    action: str
+    alive: bool | None
+
+
+class HolderWatch:
+    """Looks who holds a lock, and asks the system for it only now and then: that costs every process of a machine time.
+
+    A holder is asked for at each look until it is gone: a write that is over must not pass for one that blocks. One
+    that records no time counts from when it was first seen.
+    """
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock, self._seconds = clock, seconds
+        self._asked = -seconds
+        self._known: LockHolder | None = None
+
+    def rest(self) -> None:
+        """Ask nobody for a while: this process has just held the lock itself."""
+        self._asked, self._known = time.monotonic(), None
+
+    def look(self, find: Callable[[bool], LockHolder | None]) -> LockHolder | None:
+        """Return the holder that `find` gives, which is told whether the system is to be asked now."""
+        now, known = time.monotonic(), self._known
+        if known is None and now - self._asked < self._seconds:
+            return find(False)
+        self._asked, holder = now, find(True)
+        if holder is not None and not holder.since:
+            is_same = known is not None and known.pid == holder.pid
+            holder = known if is_same else replace(holder, since=to_text(self._clock()))
+        self._known = holder
+        return holder
+
+
+class FinishedCounts(Struct, frozen=True):
+    """How many messages are finished (delivered or read), those included that a snapshot leaves out.
+
+    Attributes:
+        statuses: Status -> number of messages.
+        delivered: Agent -> how many were delivered to it alone that it did not acknowledge, and since when.
+    """
+
+    statuses: Mapping[str, int] = {}
+    delivered: Mapping[str, tuple[int, datetime | None]] = {}
+
+
+class Snapshot(Struct, frozen=True):
+    """The team at one moment, read without a lock. Unchanged messages are the same objects as before.
+
+    Attributes:
+        revision: Changes whenever anything in the queue or the configuration did.
+        taken_at: When the store was read.
+        changed_at: When the store last changed, as far as it tells; None when there is nothing.
+        messages: Everything live, in stored order (archived messages come from `Team.history`).
+        problems: Damaged entries, healings, configuration warnings.
+        condition: What kind of state this is; `messages` is () when the store could not be read.
+        holder: Who holds the write lock at this moment, None when nobody.
+        missing: Ids that should be in `messages`, and that somebody else took out without archiving them.
+        damaged: Ids of messages and requests that damaged entries name; what they say cannot be read any more.
+        recorded: What the audit trail knows of requests and answers; None where the store keeps no trail of them.
+        dropped: Messages that somebody who cannot lock put beside the queue; the next write takes them in.
+        notes: As `Team.session_notes`.
+        finished: Counts of finished messages, where somebody asked for them and `messages` has not all of those.
+    """
+
+    revision: str
+    taken_at: datetime
+    changed_at: datetime | None
+    config: TeamConfig
+    messages: Sequence[Message] = ()
+    problems: tuple[Problem, ...] = ()
+    condition: Condition = Condition.EMPTY
+    holder: LockHolder | None = None
+    missing: frozenset[str] = frozenset()
+    damaged: frozenset[str] = frozenset()
+    recorded: RecordedFacts | None = None
+    dropped: tuple[Message, ...] = ()
+    notes: tuple[Message, ...] = ()
+    finished: FinishedCounts | None = None
+
+    @property
+    def now(self) -> datetime:
+        """As `TeamState`."""
+        return self.taken_at
+
+    def everything(self) -> Sequence[Message]:
+        """Return the live messages; see `TeamState`."""
+        return self.messages
+
+    def session_notes(self) -> Sequence[Message]:
+        """Return the notes; see `TeamState`."""
+        return self.notes
+
+    def thread(self, request_id: str) -> Sequence[Message]:
+        """Return the live messages of a thread; see `TeamState`."""
+        return [message for message in self.messages if carries(message, request_id)]
+
+    @property
+    def why_unknown(self) -> Problem | None:
+        """The error that keeps its messages from being known: the store's own, not that of a file beside it."""
+        errors = [problem for problem in self.problems if problem.severity == "error"]
+        named = [problem for problem in errors if problem.code == self.condition.upper()]
+        return next(iter((*named, *errors)), None)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the store could be read, so that a missing message is one that is not there."""
+        # guard: unreadable-not-empty
+        return self.condition in (Condition.OK, Condition.EMPTY)
+
+    def tells_same_as(self, other: Snapshot) -> bool:
+        """Return whether it tells what another does, but for when it was read; the same messages are one object."""
+        same = self.messages is other.messages and self.recorded is other.recorded and self.notes == other.notes
+        return same and all(getattr(self, name) == getattr(other, name) for name in _COMPARED_FIELDS)
+
+    @property
+    def doubt(self) -> Problem | None:
+        """The reason why messages may be missing: somebody else wrote the queue, or hides rows. None without one."""
+        reasons = (ROLLED_BACK, FOREIGN_WRITE, ROWS_HIDDEN)
+        return next((problem for problem in self.problems if problem.code in reasons), None)
+
+
+_COMPARED_FIELDS = ("revision", "config", "problems", "condition", "missing", "damaged", "dropped")
 
 
 class Page(Struct, frozen=True):
@@ -61,6 +350,28 @@ class WatchHint(Struct, frozen=True):
     reason: str = ""
     beside: bool = False
     notes: bool = False
+
+
+class AuditLine(Struct, frozen=True):
+    """One write action on record.
+
+    Attributes:
+        seq: Position in the chain, from 1.
+        at: Timestamp text.
+        actor: Who acted.
+        action: The verb, such as `send` or `approve`.
+        facts: Ids, old and new states, results.
+        intact: Whether the hash chain, and the seals of a team with a key, hold up to and including this line.
+        seal: What the seal of this line tells.
+    """
+
+    seq: int
+    at: str
+    actor: str
+    action: str
+    facts: Fields
+    intact: bool = True
+    seal: LineSeal = LineSeal.UNKNOWN
 
 
 MOST_COUNTED = 1_000
@@ -299,3 +610,79 @@ class Team(ABC):
     def close(self) -> None:
         """Release what the backend holds open."""
         return None
+
+
+# The error for a write lock that did not come free in time: who holds it, since when, and what to do.
+
+_LOCKED_HINT = "Try again. The lock ends with its transaction."
+
+
+def locked_error(place: object, holder: LockHolder | None, wait: float, hint: str = _LOCKED_HINT) -> TeamError:
+    """Make the `STORE_LOCKED` error, with all that is known of the holder in its facts.
+
+    Args:
+        place: The lock file, or where the database is.
+        wait: Seconds that were waited.
+        hint: The next step, and when the lock ends.
+    """
+    facts: dict[str, object] = {}
+    if holder is not None and holder.pid is not None:
+        facts = {"pid": holder.pid, "host": holder.host, "since": holder.since, "action": holder.action}
+    return TeamError(
+        Code.STORE_LOCKED,
+        f"{place} is held by {_holder_words(holder)}; waited {wait:g} s, nothing was changed",
+        hint,
+        holder={**facts, "alive": holder.alive if holder else None},
+    )
+
+
+def _holder_words(holder: LockHolder | None) -> str:
+    """Return the holder of a lock in words, as far as it is known."""
+    if holder is None or not holder.action:
+        pid = f", pid {holder.pid}" if holder is not None and holder.pid is not None else ""
+        return f"another program (its name is not known){pid}"
+    since = f", since {holder.since}" if holder.since else ""
+    return f"pid {holder.pid} on {holder.host or 'this host'} ({holder.action}{since})"
+
+
+# Attachment of a message: a content so large that it is stored beside the queue (requirement 108).
+
+
+def attachment_of(message: Message) -> str | None:
+    """Return the reference of the content stored beside the queue, None when all of it is in the record."""
+    place = mapping_in(message.payload, "attachment").get("path")
+    return place if isinstance(place, str) else None
+
+
+def attached_content(team: Team, message: Message) -> str | None:
+    """Return the content stored beside the queue, of which the message holds only the beginning; None when it holds
+    all.
+
+    Raises:
+        TeamError: `INVALID_FIELD` when the attachment is missing, or is not what was attached.
+    """
+    reference = attachment_of(message)
+    if reference is None:
+        return None
+    data = team.attachment(reference)
+    if mapping_in(message.payload, "attachment").get("sha256") not in (None, hashlib.sha256(data).hexdigest()):
+        text = f"{message.message_id}: {reference} is not the content that was attached"
+        raise TeamError(Code.INVALID_FIELD, text, f"Ask {message.sender} to send it again.")
+    return data.decode("utf-8", "replace")
+
+
+def attachment_problems(team: Team, messages: Iterable[Message]) -> Iterator[Problem]:
+    """Yield a problem for each attachment that is missing or is not what was attached, each told once."""
+    seen: set[tuple[object, object]] = set()
+    for message in messages:
+        place = mapping_in(message.payload, "attachment")
+        key = str(place.get("path")), str(place.get("sha256"))
+        if not place or key in seen:
+            continue
+        seen.add(key)
+        try:
+            attached_content(team, message)
+        except TeamError as error:
+            if not error.facts.get(PRIVATE):
+                hint = error.hint or f"Ask {message.sender} to send it again."
+                yield Problem("ATTACHMENT_LOST", "error", message.message_id, error.message, hint)

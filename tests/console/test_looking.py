@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 from team_console.console.actions import actions_in
-from team_console.console.clients.place import JoinReceipt, keep_receipt
+from team_console.console.clients.join_receipts import JoinReceipt, keep_receipt
 from team_console.console.selection import Mode
 from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.agents import AgentsPane
 from team_console.console.tui.reader import StoreReader
 from team_console.store.backends.open import open_team
-from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.team import Snapshot
 from team_console.store.model.message import Message
 from team_console.store.protocol.membership import Doing
 from team_console.store.service import requests, sending

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.clients.place import (
+from team_console.console.clients.join_receipts import (
     JoinReceipt,
     forget_receipt,
     keep_receipt,

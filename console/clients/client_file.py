@@ -1,0 +1,229 @@
+"""File of a client in which a member joins and leaves: the changes there, so that a leave takes out our part alone."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.console.clients.file_change import FileChange, read_file, refused
+from team_console.console.clients.join_receipts import JoinReceipt, receipt_of
+from team_console.console.clients.joining import Joining
+from team_console.console.clients.json_editing import (
+    EditedText,
+    EditText,
+    MadePaths,
+    NotEditable,
+    Settings,
+    SettingsPart,
+    parse_object,
+    value_at,
+)
+from team_console.console.clients.session_files import EVERY_SESSION
+from team_console.console.clients.settings_part import (
+    FindEarlier,
+    edit_settings,
+    find_nothing_earlier,
+    hooks_of,
+    members_in,
+)
+from team_console.store.model.errors import Code, TeamError
+
+EMPTY_JSON = "{}\n"
+_BYTE_ORDER_MARK = "\ufeff"
+"""The byte order mark that editors on Windows write; it stays."""
+_ASKED_FOR = ("permissions", "ask")
+"""Where the rules stand by which the client asks."""
+_OUR_SIGNS = ("TEAM_CONSOLE_AS", "team-console: ")
+"""One of them stands in every file that has something of a join: hooks and servers name who acts, blocks are marked."""
+
+
+class JoinStep(NamedTuple):
+    """What a join changes in one file, and the receipt of it."""
+
+    change: FileChange
+    receipt: JoinReceipt
+
+
+class ClientFile(Struct, frozen=True):
+    """One file of a client that changes when a member joins or leaves.
+
+    Attributes:
+        home: The folder that links must not lead out of.
+        edit: Puts our part in, or takes it out.
+        empty: The text that an absent file counts as.
+        is_optional: Whether a member joins without it where it cannot be edited.
+        member: Who joins or leaves, where what a join of another made there does not count; empty where it does.
+    """
+
+    path: Path
+    home: Path
+    edit: EditText
+    empty: str = ""
+    is_optional: bool = False
+    member: str = ""
+
+    def join_step(self, joining: Joining) -> JoinStep:
+        """Return the change by which the member joins, and what it makes that was not there.
+
+        Raises:
+            TeamError: `NOT_PERMITTED`; as `FileRefused` for a file that has to be changed by hand.
+        """
+        before, known = read_file(self.path, self.home), receipt_of(str(self.path))
+        # guard: no-session-changes-its-team
+        if other := self.other_team(joining):
+            who = leave = joining.name
+            if joining.name == EVERY_SESSION:
+                who, leave = "members of their own", "--all"
+            text = f"sessions with these settings act as {who} in another team already: {other}"
+            hint = f"First: team-console -t {shlex.quote(other)} leave {leave}"
+            raise TeamError(Code.NOT_PERMITTED, text, hint)
+        edited = self._edited(before, known, joins=True)
+        known = known or JoinReceipt("", "", str(self.path), is_new=before is None, blank=_blank(before))
+        settings = parse_object(edited.text.removeprefix(_BYTE_ORDER_MARK)) if self.empty == EMPTY_JSON else {}
+        receipt = replace(
+            known,
+            member=joining.name,
+            team=joining.location,
+            made=edited.made,
+            each=joining.name == EVERY_SESSION,
+            events=[hook.event for hook in hooks_of(settings, joining.name)],
+        )
+        return JoinStep(FileChange(self.path, self.home, before, self._kept(before, edited.text, known)), receipt)
+
+    def other_team(self, joining: Joining) -> str:
+        """Return the other team in which sessions with these settings act under this name; empty where it is gone."""
+        known = receipt_of(str(self.path))
+        if known is None or known.member != joining.name or known.team == joining.location:
+            return ""
+        text = ""
+        with suppress(TeamError):
+            text = read_file(self.path, self.home) or ""
+        is_there = "://" in known.team or Path(known.team).exists()
+        return known.team if is_there and any(sign in text for sign in _OUR_SIGNS) else ""
+
+    def leave_change(self) -> FileChange:
+        """Return the change by which it leaves; a file that only a join made goes with it."""
+        before, known = read_file(self.path, self.home), receipt_of(str(self.path))
+        is_ours = before is not None and (known is not None or any(sign in before for sign in _OUR_SIGNS))
+        if before is None or not is_ours:  # others' files need not even be JSON
+            return FileChange(self.path, self.home, before, before)
+        after = self._edited(before, known, joins=False).text
+        return FileChange(self.path, self.home, before, self._kept(before, after, known))
+
+    def is_old(self, joining: Joining) -> bool:
+        """Return whether hooks, or rules by which the client asks, are others than those of a join now.
+
+        Raises:
+            TeamError: As for `join_step`.
+            NotEditable: The file cannot be read.
+        """
+        change = self.join_step(joining).change
+        now = read_client_settings(self.path)
+        then = parse_object((change.after or EMPTY_JSON).removeprefix(_BYTE_ORDER_MARK))
+        is_same_rules = value_at(now, _ASKED_FOR) == value_at(then, _ASKED_FOR)
+        return not is_same_rules or _sorted_hooks(now, joining.name) != _sorted_hooks(then, joining.name)
+
+    def members(self) -> set[str]:
+        """Return the members whose part is in a file of JSON; what cannot be read has nothing of ours."""
+        try:
+            return members_in(read_client_settings(self.path, self.home))
+        except (TeamError, NotEditable):
+            return set()
+
+    def _kept(self, before: str | None, after: str, known: JoinReceipt | None) -> str | None:
+        """Return what the file becomes, None for no file: one from which our part is gone is as it was before a join.
+
+        Args:
+            after: The text that the edit gave.
+        """
+        is_empty = after.removeprefix(_BYTE_ORDER_MARK).strip() == self.empty.strip()
+        if after == before or not is_empty:
+            return after
+        if known is None or known.is_new:
+            return None
+        return after if known.blank is None else known.blank
+
+    def _edited(self, before: str | None, known: JoinReceipt | None, *, joins: bool) -> EditedText:
+        """Return the text after the edit; a byte order mark stays in front of it.
+
+        Raises:
+            TeamError: `NOT_PERMITTED` as `FileRefused` where it has to be changed by hand.
+        """
+        text = before or ""
+        mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
+        text = text.removeprefix(mark)
+        made = None
+        if known is not None and self.member in ("", known.member):
+            made = known.made
+        try:
+            edited = self.edit(text if text.strip() else self.empty, made, joins)
+        except NotEditable as error:
+            raise refused(self.path, f"it cannot be edited: {error}") from error
+        return edited._replace(text=mark + edited.text)
+
+
+def _sorted_hooks(settings: Settings, name: str) -> list[str]:
+    """Return the hooks of a member as text: editors and formatters write the keys of a hook in their own order."""
+    # guard: order-of-keys-is-no-change
+    write = partial(json.dumps, sort_keys=True)
+    return sorted(write([hook.event, hook.settings]) for hook in hooks_of(settings, name))
+
+
+def read_client_settings(path: Path, home: Path | None = None) -> Settings:
+    """Read a file of JSON; one that is not there is empty.
+
+    Args:
+        home: The folder that it must not lead out of.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` as for `read_file`.
+        NotEditable: It is no object of JSON.
+    """
+    return parse_object((read_file(path, home or Path(path.anchor)) or EMPTY_JSON).removeprefix(_BYTE_ORDER_MARK))
+
+
+def _blank(text: str | None) -> str | None:
+    """Return a text that is white space alone; None for any other, and for no text."""
+    return text if text is not None and not text.removeprefix(_BYTE_ORDER_MARK).strip() else None
+
+
+def settings_file(
+    path: Path,
+    home: Path,
+    name: str,
+    ours: Sequence[SettingsPart],
+    *,
+    is_optional: bool = False,
+    find_earlier: FindEarlier = find_nothing_earlier,
+) -> ClientFile:
+    """Return a file of settings in JSON, in which the member `name` has `ours`."""
+
+    def edit(text: str, made: MadePaths | None, joins: bool) -> EditedText:
+        return edit_settings(text, name, ours, made, find_earlier, joins=joins)
+
+    return ClientFile(path, home, edit, EMPTY_JSON, is_optional, name)
+
+
+def own_file(path: Path, home: Path, ours: str, sign: str) -> ClientFile:
+    """Return a file that is ours alone, and has the text `ours`.
+
+    Args:
+        sign: Stands in each that we wrote; one without it is somebody else's, and stays.
+    """
+
+    def edit(text: str, made: MadePaths | None, joins: bool) -> EditedText:
+        # guard: file-of-somebody-else-stays
+        if text and sign not in text:
+            if joins:
+                raise NotEditable("somebody else wrote it; move it away first")
+            return EditedText(text, [])
+        return EditedText(ours if joins else "", [])
+
+    return ClientFile(path, home, edit)

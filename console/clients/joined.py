@@ -1,0 +1,127 @@
+"""What has joined: by which files of clients on this machine, in which project, and as whom their sessions act."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from team_console.console.clients.client import Client, Program
+from team_console.console.clients.client_file import ClientFile, read_client_settings
+from team_console.console.clients.file_change import read_file
+from team_console.console.clients.join_receipts import (
+    JoinReceipt,
+    receipt_of,
+    receipts,
+)
+from team_console.console.clients.joining import Joining, joining_of, location_of
+from team_console.console.clients.json_editing import NotEditable
+from team_console.console.clients.programs import PROGRAMS
+from team_console.console.clients.settings_part import SERVER, hooks_of, members_in
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import TeamError
+from team_console.store.model.names import check_name
+
+
+class ScopeFiles(NamedTuple):
+    """The files by which a member joins in a program, for one of its scopes.
+
+    Attributes:
+        scope: `project`, `local` or `user`.
+        files: At least one; the first says who acts.
+    """
+
+    program: Program
+    scope: str
+    files: list[ClientFile]
+
+
+def files_by_scope(joining: Joining) -> Iterator[ScopeFiles]:
+    """Yield the files of each program for each of its scopes."""
+    for program in PROGRAMS.values():
+        for scope in program.scopes:
+            yield ScopeFiles(program, scope, program.files(scope, joining))
+
+
+def files_of_join_all(joining: Joining) -> list[ClientFile]:
+    """Return the files of all programs by which every session joins."""
+    return [file for program in PROGRAMS.values() for file in program.files_for_all(joining)]
+
+
+class FirstFile(NamedTuple):
+    """The file of a program that says as whom sessions in a project act."""
+
+    program: Program
+    file: ClientFile
+
+
+def first_files_in(project: Path) -> Iterator[FirstFile]:
+    """Yield the files that say as whom sessions in this project act; those of the user's other projects left out."""
+    for found in files_by_scope(Joining("", "", ("",), project)):
+        if found.scope != "user":
+            yield FirstFile(found.program, found.files[0])
+
+
+# Who has joined.
+
+
+def has_joined(project: Path) -> bool:
+    """Return whether a join of its own says as whom sessions in this project act."""
+    return any(first.file.members() for first in first_files_in(project))
+
+
+def joined_by(team: Team, name: str, project: Path) -> ScopeFiles | None:
+    """Return the program and the scope by which a member has joined from a project; None when it has not."""
+    joining = joining_of(team, check_name(name, field="name"), project)
+    for found in files_by_scope(joining):
+        file = found.files[0]
+        known = receipt_of(str(file.path))
+        is_known = known is not None and (known.member, known.team) == (name, joining.location)
+        if is_known or name in file.members():
+            return found
+    return None
+
+
+def members_started_in(team: Team, project: Path) -> dict[str, str]:
+    """Return the members of a team as which sessions act that are started in this project -> the program to start."""
+    found = {}
+    for program, file in first_files_in(project):
+        known = receipt_of(str(file.path))
+        if isinstance(program, Client) and (known is None or known.team == location_of(team)):
+            found.update(dict.fromkeys(file.members(), program.word))
+    return found
+
+
+def members_of_sessions(location: str) -> set[str]:
+    """Return the members of a team that `join --all` made, one for each session."""
+    return {receipt.member for receipt in receipts() if receipt.each and not receipt.file and receipt.team == location}
+
+
+# What is left of a join in its file.
+
+_OF_CLIENTS = frozenset((".claude", ".codex", ".qwen"))
+"""Folders within a project in which clients have their settings."""
+
+
+def folder_of_joined(path: Path) -> Path:
+    """Return the project, or the home, of a file of a client."""
+    return path.parent.parent if path.parent.name in _OF_CLIENTS else path.parent
+
+
+def has_our_part(receipt: JoinReceipt, events: Sequence[str] = ()) -> bool:
+    """Return whether the file of a join says who acts, and calls our hook for these events."""
+    path = Path(receipt.file)
+    try:
+        if path.suffix != ".json":
+            return SERVER in (read_file(path, Path(path.anchor)) or "")
+        settings = read_client_settings(path)
+        missing = Counter(events) - Counter(hook.event for hook in hooks_of(settings, receipt.member))
+        return receipt.member in members_in(settings) and not missing
+    except (TeamError, NotEditable):
+        return False
+
+
+def is_unhooked(receipt: JoinReceipt) -> bool:
+    """Return whether our part is gone from a file by which somebody joined."""
+    return not has_our_part(receipt, receipt.events)
