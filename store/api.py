@@ -28,7 +28,8 @@ from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_typ
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Team, attached_content
+from team_console.store.contract.attachments import attached_content
+from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Message

@@ -19,7 +19,8 @@ from team_console.store.protocol.membership import known_members
 from team_console.store.service.caller import Caller
 
 if TYPE_CHECKING:
-    from team_console.store.contract.team import Snapshot, Team
+    from team_console.store.contract.snapshot import Snapshot
+    from team_console.store.contract.team import Team
     from team_console.store.service.caller import Receipt
     from team_console.store.settings.team_config import TeamConfig
 

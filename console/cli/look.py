@@ -22,7 +22,8 @@ from team_console.console.cli.printing import (
     waiting_in_drop,
 )
 from team_console.console.cli.watching import settled_snapshot
-from team_console.store.contract.team import FOREIGN_TEAM, Snapshot
+from team_console.store.contract.problem_codes import FOREIGN_TEAM
+from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.clock import is_real_time
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message

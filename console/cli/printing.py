@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.output import columns, is_terminal
-from team_console.store.contract.team import Snapshot, Team, attached_content
+from team_console.store.contract.attachments import attached_content
+from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.team import Team
 from team_console.store.model.clock import in_units, is_real_time
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import TRUST, Message

@@ -9,7 +9,8 @@ from typing import Any
 from msgspec.structs import asdict, replace
 from team_console.console.cli.call import Call
 from team_console.console.cli.main import seconds, verb
-from team_console.store.contract.team import Snapshot, Team
+from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.team import Team
 from team_console.store.model.clock import local_time, to_text
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted

@@ -20,7 +20,7 @@ from team_console.console.demo.player import Actor, facts_of, first_message, per
 from team_console.console.demo.story import STORY
 from team_console.store.api import AgentClient
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.protocol.parsing import parse_message

@@ -21,7 +21,8 @@ from team_console.console.tui.drafts import Draft
 from team_console.console.tui.screen_protocols import MainScreenProtocol
 from team_console.console.tui.words import DRAFT, error_text, reason_of, receipt_words
 from team_console.console.tui.workers import start_worker
-from team_console.store.contract.team import AuditLine, Team
+from team_console.store.contract.audit_line import AuditLine
+from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError

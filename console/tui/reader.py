@@ -11,7 +11,9 @@ from time import monotonic, process_time
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import AUDIT_LOST, KEPT_PRIVATE, Snapshot, Team
+from team_console.store.contract.problem_codes import AUDIT_LOST, KEPT_PRIVATE
+from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.team import Team
 from team_console.store.model.errors import Problem
 from team_console.store.service.signing import authority_problems
 from team_console.store.views.history import UNREADABLE_ARCHIVE, HistoryPage, newest_archived

@@ -12,7 +12,7 @@ from team_console.console.selection import PLACES, Mode
 from team_console.console.tui.pending_decisions import PendingDecisions
 from team_console.console.tui.screen_protocols import MainScreenProtocol
 from team_console.console.tui.screen_state import ScreenState, store_status, troubles_of
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Status
 from team_console.store.model.safe import safe_line

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from msgspec import Struct
 from team_console.console.tui.reader import ReadResult
-from team_console.store.contract.team import Snapshot, WatchHint, WatchState
+from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.team import WatchHint, WatchState
 from team_console.store.model.errors import Problem
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import ActionItem, RequestRow, RosterRow, View

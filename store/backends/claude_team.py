@@ -23,17 +23,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.entry_splitter import EntrySplitter, PieceForm
 from team_console.store.backends.locked_files import open_file
-from team_console.store.contract.team import (
-    FOREIGN_TEAM,
-    AuditLine,
-    Condition,
-    Page,
-    Progress,
-    Snapshot,
-    Team,
-    WatchHint,
-    WatchState,
-)
+from team_console.store.contract.audit_line import AuditLine
+from team_console.store.contract.problem_codes import FOREIGN_TEAM
+from team_console.store.contract.snapshot import Condition, Snapshot
+from team_console.store.contract.team import Page, Progress, Team, WatchHint, WatchState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, from_nanoseconds, from_text, to_text, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from team_console.store.contract.team import AuditLine, LineSeal
+from team_console.store.contract.audit_line import AuditLine, LineSeal
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Fields, without

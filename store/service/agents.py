@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from team_console.store.contract.team import Snapshot, TeamState
+from team_console.store.contract.snapshot import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from datetime import timedelta
 
-from team_console.store.contract.team import TeamState
+from team_console.store.contract.snapshot import TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import DONE, ids_of
 from team_console.store.protocol.grants import GRANT, GRANTED, grants_among

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Snapshot, TeamState
+from team_console.store.contract.snapshot import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError

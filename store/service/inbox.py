@@ -10,7 +10,9 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import OUTCOME_UNKNOWN, Addressed, Snapshot, Team
+from team_console.store.contract.problem_codes import OUTCOME_UNKNOWN
+from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.team import Addressed, Team
 from team_console.store.contract.transaction import RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
-from team_console.store.contract.team import Snapshot, TeamState
+from team_console.store.contract.snapshot import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, Status, ids_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from team_console.store.contract.team import Snapshot, TeamState
+from team_console.store.contract.snapshot import Snapshot, TeamState
 from team_console.store.contract.transaction import ChangedError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
-from team_console.store.contract.team import Snapshot, TeamState
+from team_console.store.contract.snapshot import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words

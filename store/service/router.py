@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Snapshot, opened_read_only
+from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.team import opened_read_only
 from team_console.store.contract.transaction import RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import replace
-from team_console.store.contract.team import TeamState
+from team_console.store.contract.snapshot import TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message, Status

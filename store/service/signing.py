@@ -18,7 +18,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.session_notes import write_whole
-from team_console.store.contract.team import Snapshot, Team
+from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.home import state_folder

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import TeamState
+from team_console.store.contract.snapshot import TeamState
 from team_console.store.contract.transaction import Transaction, duplicate_id
 from team_console.store.model.clock import epoch_ms, to_text
 from team_console.store.model.errors import Code, TeamError

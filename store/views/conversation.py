@@ -9,7 +9,8 @@ from itertools import groupby
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Snapshot, Team
+from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.team import Team
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.message import by_id as messages_by_id
 from team_console.store.model.names import ALL

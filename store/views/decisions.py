@@ -12,16 +12,10 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import (
-    ARCHIVE_LOST,
-    AUDIT_LOST,
-    KEPT_PRIVATE,
-    LOST,
-    AuditLine,
-    Condition,
-    Snapshot,
-    Team,
-)
+from team_console.store.contract.audit_line import AuditLine
+from team_console.store.contract.problem_codes import ARCHIVE_LOST, AUDIT_LOST, KEPT_PRIVATE, LOST
+from team_console.store.contract.snapshot import Condition, Snapshot
+from team_console.store.contract.team import Team
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Fields, Message, by_id

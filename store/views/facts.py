@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import FinishedCounts
+from team_console.store.contract.snapshot import FinishedCounts, Unacknowledged
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status
@@ -110,7 +110,9 @@ class AgentInbox(Struct):
 
     def count_finished(self, finished: FinishedCounts | None, name: str) -> None:
         """Count what was delivered to `name` and is in no snapshot."""
-        number, since = finished.delivered.get(name, (0, None)) if finished is not None else (0, None)
+        if finished is None:
+            return
+        number, since = finished.delivered.get(name, Unacknowledged())
         listed = sum(entry.message.status == Status.DELIVERED for entry in self.unread)
         if number > listed:
             self.more, self.since = number - listed, since

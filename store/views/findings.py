@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import chain
 
 from msgspec.structs import replace
-from team_console.store.contract.team import AuditLine, LineSeal
+from team_console.store.contract.audit_line import AuditLine, LineSeal
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import PRIORITIES, STATUSES, Message, Priority, Status
 from team_console.store.model.names import RULE, hint_with_nearest

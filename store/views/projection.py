@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import chain
 from operator import attrgetter
 
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.message import Message, by_id, from_record, ids_of
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts

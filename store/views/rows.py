@@ -20,7 +20,7 @@ from team_console.store.protocol.request_row import RequestRow as RequestRow
 from team_console.store.protocol.request_row import RequestState as RequestState
 
 if TYPE_CHECKING:
-    from team_console.store.contract.team import Snapshot
+    from team_console.store.contract.snapshot import Snapshot
     from team_console.store.model.errors import Problem
 
 

@@ -9,19 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
-from team_console.store.contract.team import (
-    CONFLICTED_COPY,
-    DROP_UNREADABLE,
-    FOREIGN_TEAM,
-    NO_LOCKS,
-    Condition,
-    LockHolder,
-    Snapshot,
-    Team,
-    WatchHint,
-    WatchState,
-    attachment_problems,
-)
+from team_console.store.contract.attachments import attachment_problems
+from team_console.store.contract.lock_holder import LockHolder
+from team_console.store.contract.problem_codes import CONFLICTED_COPY, DROP_UNREADABLE, FOREIGN_TEAM, NO_LOCKS
+from team_console.store.contract.snapshot import Condition, Snapshot
+from team_console.store.contract.team import Team, WatchHint, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.settings.parsing import SETTINGS_LOST, SETTINGS_UNREADABLE

@@ -20,7 +20,7 @@ from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.agents import AgentsPane
 from team_console.console.tui.reader import StoreReader
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.message import Message
 from team_console.store.protocol.membership import Doing
 from team_console.store.service import requests, sending

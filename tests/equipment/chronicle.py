@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 import yaml
-from team_console.store.contract.team import Condition, Snapshot
+from team_console.store.contract.snapshot import Condition, Snapshot
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, new_record

@@ -13,18 +13,11 @@ from types import MappingProxyType
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.store.contract.team import (
-    Attendance,
-    AuditLine,
-    Condition,
-    LockHolder,
-    Page,
-    Presence,
-    Snapshot,
-    Team,
-    WatchHint,
-    WatchState,
-)
+from team_console.store.contract.audit_line import AuditLine
+from team_console.store.contract.lock_holder import LockHolder
+from team_console.store.contract.presence import Attendance, Presence
+from team_console.store.contract.snapshot import Condition, Snapshot
+from team_console.store.contract.team import Page, Team, WatchHint, WatchState
 from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError

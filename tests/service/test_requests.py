@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.snapshot import Snapshot
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code

@@ -7,7 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from team_console.store.contract.team import Snapshot, Team
+from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code
 from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller

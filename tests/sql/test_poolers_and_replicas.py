@@ -13,7 +13,8 @@ import psycopg
 import pytest
 from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.contract.team import Condition, WatchHint, WatchState
+from team_console.store.contract.snapshot import Condition
+from team_console.store.contract.team import WatchHint, WatchState
 from team_console.store.model.errors import Code, TeamError
 
 from tests.equipment.pooler import pooler

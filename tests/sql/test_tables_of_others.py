@@ -12,7 +12,7 @@ import pytest
 import yaml
 from msgspec import Struct, convert
 from team_console.store.backends.sql.open import create_database
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.judgement import judge

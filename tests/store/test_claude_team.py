@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Condition, WatchState
+from team_console.store.contract.snapshot import Condition
+from team_console.store.contract.team import WatchState
 from team_console.store.model.errors import Code, TeamError
 
 from tests.equipment.cases import constant

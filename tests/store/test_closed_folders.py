@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.clients.programs import process_states
-from team_console.store.contract.team import Condition
+from team_console.store.contract.snapshot import Condition
 from team_console.store.model.errors import TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from team_console.store.contract.team import Condition, Team
+from team_console.store.contract.snapshot import Condition
+from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 
 from tests.equipment.teams import FACTORIES, FakeClock, TeamFactory, ids, make_message, put

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.contract.team import Condition
+from team_console.store.contract.snapshot import Condition
 from team_console.store.model.errors import Code, TeamError
 
 from tests.equipment.cases import cases

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from itertools import count, repeat
 
-from team_console.store.contract.team import Condition
+from team_console.store.contract.snapshot import Condition
 from team_console.store.views.projection import Projection
 
 from tests.equipment.chronicle import LEAD, Chronicle, agent, creation, snapshot_of

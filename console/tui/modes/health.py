@@ -17,7 +17,9 @@ from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.screen_state import ScreenState, findings_elsewhere, store_status
 from team_console.console.tui.words import reason_of
 from team_console.console.tui.workers import start_worker
-from team_console.store.contract.team import FOREIGN_TEAM, KEPT_PRIVATE, AuditLine, WatchState
+from team_console.store.contract.audit_line import AuditLine
+from team_console.store.contract.problem_codes import FOREIGN_TEAM, KEPT_PRIVATE
+from team_console.store.contract.team import WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.safe import counted, safe_line, safe_text

@@ -18,7 +18,8 @@ from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.words import asked_title, empty_words, reason_of
 from team_console.console.tui.workers import start_worker
-from team_console.store.contract.team import LOST, Snapshot
+from team_console.store.contract.problem_codes import LOST
+from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.clock import from_text, local_day
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status

@@ -13,7 +13,7 @@ from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.words import empty_words, pending_words, row_now
-from team_console.store.contract.team import attachment_of
+from team_console.store.contract.attachments import attachment_of
 from team_console.store.model.names import USER
 from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.client_requests import permission_of, questions_of

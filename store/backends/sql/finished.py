@@ -12,7 +12,8 @@ from team_console.store.backends.sql.history import archived_stretch, decode_cur
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, NOTES, Shape
 from team_console.store.backends.sql.window import finished_rows, read_notes
-from team_console.store.contract.team import MOST_COUNTED, FinishedCounts, Page
+from team_console.store.contract.snapshot import FinishedCounts, Unacknowledged
+from team_console.store.contract.team import MOST_COUNTED, Page
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status, addressees, nonempty
@@ -39,7 +40,7 @@ def count_finished(connection: Connection, shape: Shape) -> FinishedCounts:
         noted = connection.rows(f"{rows} AND {_noted_as_read(shape)} GROUP BY recipient, status")
     read = {str(recipient): int(count) for recipient, status, count, _ in noted if status == Status.DELIVERED}
     statuses: dict[str, int] = {}
-    delivered: dict[str, tuple[int, datetime | None]] = {}
+    delivered: dict[str, Unacknowledged] = {}
     for recipient, status, count, at in groups:
         unread = int(count) - (read.get(str(recipient), 0) if status == Status.DELIVERED else 0)
         statuses[status] = statuses.get(status, 0) + unread
@@ -47,9 +48,9 @@ def count_finished(connection: Connection, shape: Shape) -> FinishedCounts:
         for name in addressees(str(recipient)) if status == Status.DELIVERED and unread else ():
             since = at if isinstance(at, datetime) else from_text(str(at or ""))
             since = since.astimezone() if since is not None and since.tzinfo is None else since
-            before, earlier = delivered.get(name, (0, None))
+            before, earlier = delivered.get(name, Unacknowledged())
             moments = [moment for moment in (since, earlier) if moment is not None]
-            delivered[name] = before + unread, min(moments, default=None)
+            delivered[name] = Unacknowledged(before + unread, min(moments, default=None))
     return FinishedCounts(nonempty(statuses), delivered)
 
 

@@ -28,15 +28,9 @@ from team_console.store.backends.presence_folder import PresentInFolder
 from team_console.store.backends.sql.connection import Column, Connection, Meddler, Relation, Values, no_file, sql_name
 from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.contract.team import (
-    NO_LOCKS_HINT,
-    OUTCOME_UNKNOWN,
-    ROWS_HIDDEN,
-    LockHolder,
-    WatchHint,
-    WatchState,
-    locked_error,
-)
+from team_console.store.contract.lock_holder import LockHolder, locked_error
+from team_console.store.contract.problem_codes import NO_LOCKS_HINT, OUTCOME_UNKNOWN, ROWS_HIDDEN
+from team_console.store.contract.team import WatchHint, WatchState
 from team_console.store.model.clock import Clock
 from team_console.store.model.errors import Code, Problem, TeamError
 

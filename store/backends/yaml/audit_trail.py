@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, append, size_of
-from team_console.store.contract.team import seal
+from team_console.store.contract.audit_line import seal
 from team_console.store.model.message import FieldDict, Message, nonempty
 from team_console.store.settings.in_force import recorded_text
 

@@ -11,7 +11,7 @@ from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, archive_part, is_private_to_other
 from team_console.store.backends.yaml.lock import parse_released, read_text
 from team_console.store.backends.yaml.recovery import audit_problem
-from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
+from team_console.store.contract.problem_codes import ARCHIVE_LOST, AUDIT_LOST
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.names import is_name
 from team_console.store.model.safe import counted, safe_line

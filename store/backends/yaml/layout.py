@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.contract.team import KEPT_PRIVATE
+from team_console.store.contract.problem_codes import KEPT_PRIVATE
 from team_console.store.model.errors import Problem
 from team_console.store.model.names import decode_name, file_word
 

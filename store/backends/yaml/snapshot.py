@@ -42,18 +42,10 @@ from team_console.store.backends.yaml.queue import QueueText, apply_line
 from team_console.store.backends.yaml.queue_file import QueueFile, load_queue
 from team_console.store.backends.yaml.recovery import audit_problem, is_cut_short
 from team_console.store.backends.yaml.trail_follower import TrailFileFollower
-from team_console.store.contract.team import (
-    FOREIGN_WRITE,
-    NO_LOCKS,
-    NO_LOCKS_HINT,
-    ROLLED_BACK,
-    Addressed,
-    Condition,
-    HolderWatch,
-    LockHolder,
-    Progress,
-    Snapshot,
-)
+from team_console.store.contract.lock_holder import HolderWatch, LockHolder
+from team_console.store.contract.problem_codes import FOREIGN_WRITE, NO_LOCKS, NO_LOCKS_HINT, ROLLED_BACK
+from team_console.store.contract.snapshot import Condition, Snapshot
+from team_console.store.contract.team import Addressed, Progress
 from team_console.store.model.clock import Clock, from_nanoseconds
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of

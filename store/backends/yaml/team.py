@@ -24,16 +24,10 @@ from team_console.store.backends.yaml.layout import (
     why_not_writable,
 )
 from team_console.store.backends.yaml.lock import not_readable
-from team_console.store.contract.team import (
-    PRIVATE,
-    Addressed,
-    AuditLine,
-    Page,
-    Progress,
-    Snapshot,
-    WatchHint,
-    opened_read_only,
-)
+from team_console.store.contract.audit_line import AuditLine
+from team_console.store.contract.problem_codes import PRIVATE
+from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.team import Addressed, Page, Progress, WatchHint, opened_read_only
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, by_id

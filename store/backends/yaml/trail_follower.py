@@ -14,7 +14,7 @@ from team_console.store.backends.trail_reader import TrailLine, TrailReader
 from team_console.store.backends.yaml.audit_trail import decode_line, whole_lines
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import is_private_to_other
-from team_console.store.contract.team import AuditLine, LineSeal, judge_seal
+from team_console.store.contract.audit_line import AuditLine, LineSeal, judge_seal
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import mapping_in
 

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import yaml
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Condition, Team
+from team_console.store.contract.snapshot import Condition
+from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.caller import Caller
