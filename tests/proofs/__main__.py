@@ -57,14 +57,11 @@ PROOFS: Mapping[str, Proof] = {
     "keys": Proof(keys.prove, 10_000, "presses", "no key decides on what the terminal did not hold before it"),
     "matrix": Proof(matrix.prove, len(matrix.STORY), "steps", "0.5.0 and this version show the same of one team"),
     "races": Proof(race.prove, 1_000, "races on each store", "nothing is approved that was not on the screen"),
-    "readers": Proof(
-        texts.read_some, 300, "texts", "every reader of an agent's text comes to an end, however long it is"
-    ),
+    "readers": Proof(texts.prove, 1_000, "texts", "no reader of an agent's text takes more than in proportion to it"),
     "shell": Proof(shell.prove, 1_000, "texts", "what a text for a shell does is asked for, as a real bash runs it"),
     "syscalls": Proof(
         syscalls.prove, len(syscalls.STORY_NAMES), "stories", "a real process that fails at any system call keeps them"
     ),
-    "texts": Proof(texts.prove, 60, "mixed texts", "no reader takes more than in proportion to the text"),
     "torture": Proof(torture.prove, 60, "seconds", "processes that are killed at work on one team keep them"),
 }
 
