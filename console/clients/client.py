@@ -122,9 +122,14 @@ class Client(Program):
     project_variable = ""
 
     @property
-    def attended(self) -> str:
-        """What `attended_variable` says now; empty where it does not say."""
-        return os.environ.get(self.attended_variable, "")
+    def is_attended(self) -> bool:
+        """Whether somebody is at its terminal, as it says itself."""
+        return os.environ.get(self.attended_variable) == "1"
+
+    @property
+    def is_unattended(self) -> bool:
+        """Whether this is a run without a terminal, as it says itself; one that says nothing is neither."""
+        return os.environ.get(self.attended_variable) == "0"
 
     def has_sent(self, data: Mapping[str, Any]) -> bool:
         """Return whether an event that names no client looks like one of this."""

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from team_console.console.clients.asking import (
-    HURRY,
-    allow_once,
-    ask_before,
-    ask_human,
-    end_requests,
-    hold_call,
-    offer_denied,
-    record_refused,
-)
+from team_console.console.clients.asking import ask_before, ask_human, hold_call
 from team_console.console.clients.client import MOST_BLOCKS, TakesPrompts
+from team_console.console.clients.denied_calls import allow_once, offer_denied, record_refused
+from team_console.console.clients.ending_requests import HURRY, end_requests
 from team_console.console.clients.event import EventName, Reply, specific_reply
 from team_console.console.clients.hook_process import signals_blocked
 from team_console.console.clients.instructions import command_of, instructions_for
 from team_console.console.clients.invocation import Invocation
-from team_console.console.clients.mail import acknowledge_handed, hand_mail, is_nudge, wait_beside, wait_for_mail
+from team_console.console.clients.mail import acknowledge_handed, hand_mail
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import TURN, SessionFiles, checksum_of, name_files, sweep
+from team_console.console.clients.waker import is_nudge, start_waker, wait_and_wake
 from team_console.store.backends.session_notes import sweep_notes
 from team_console.store.model.safe import counted
 from team_console.store.protocol.membership import Doing
@@ -41,13 +35,13 @@ def answer_event(call: Invocation, files: SessionFiles) -> int:
             if not session.is_of_agent:
                 return 0
             if call.waker is not None:
-                has_terminal = session.client.attended != "0"  # a run without one ends only when this does
-                return wait_for_mail(session, call.waker) if has_terminal else 0
+                has_terminal = not session.client.is_unattended  # a run without one ends only when this does
+                return wait_and_wake(session, call.waker) if has_terminal else 0
             handle = _HANDLERS.get(session.event.name)
             if handle is not None:
                 handle(session)
             if session.event.name in _WAITED_FROM and isinstance(session.client, TakesPrompts):
-                wait_beside(session)
+                start_waker(session)
         finally:
             session.team.close()
     return 0

@@ -16,9 +16,10 @@ from team_console.console.clients import session as session_of_client
 from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.hook_process import has_reader
 from team_console.console.clients.invocation import Invocation
-from team_console.console.clients.mail import RestWatch
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import STATE, SessionFiles, files_of
+from team_console.console.clients.verdict_wait import WaitEnd
+from team_console.console.clients.waker import RestWatch
 from team_console.store.service.caller import Receipt
 
 from tests.equipment.command_line import COMMAND, CommandLine
@@ -59,9 +60,9 @@ def test_an_answer_of_the_last_moment_goes_back(
 
     def wait(session: ClientSession, receipt: Receipt, **more: object) -> str:
         human.command.ok("reject", str(receipt.request_id), "--reason", "too late at night")
-        return asking.TIMED_OUT
+        return WaitEnd.TIMED_OUT
 
-    monkeypatch.setattr(asking, "wait_for_verdict", wait)
+    monkeypatch.setattr(asking, "wait_in_hook", wait)
     if not is_read:
         monkeypatch.setattr(session_of_client, "write_line", lambda *_: False)
     event = client.event(BASH)
