@@ -10,8 +10,10 @@ from typing import ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.widgets.panel import WidgetMessage
-from team_console.widgets.text import DONE, Line, Part, crop_name, fit, progress_bar, spread, width_of, wrap
+from team_console.widgets.progress_bar import DONE, progress_bar
+from team_console.widgets.text import Line, Part, crop_name, fit, spread, width_of
 from team_console.widgets.tones import ThemedLines
+from team_console.widgets.wrapping import wrap
 from textual.content import Content
 from textual.events import Click, Resize
 from textual.strip import Strip

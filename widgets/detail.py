@@ -13,11 +13,13 @@ from typing import ClassVar, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.protocol.verdicts import Seen
-from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, DocumentPart, laid_out
+from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document
+from team_console.widgets.document_layout import DocumentPart, laid_out
 from team_console.widgets.frames import Frames, WhenHeld, frames_of, visible_region
 from team_console.widgets.panel import NotShown, TitledPanel, room_of
-from team_console.widgets.text import Line, cell_len, fit, marked_hits, parts_within, text_of, width_of
+from team_console.widgets.text import Line, cell_len, fit, marked_hits, text_of, width_of
 from team_console.widgets.tones import ThemedLines
+from team_console.widgets.wrapping import parts_within
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.geometry import Region, Size

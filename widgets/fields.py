@@ -11,7 +11,8 @@ from team_console.store.model.safe import safe_line, safe_text
 from team_console.widgets.bars import FewLines
 from team_console.widgets.line_field import Completer, Field
 from team_console.widgets.panel import WidgetMessage
-from team_console.widgets.text import Line, text_of, wrap
+from team_console.widgets.text import Line, text_of
+from team_console.widgets.wrapping import wrap
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container

@@ -19,7 +19,8 @@ from team_console.widgets.form_gate import GatedPanel
 from team_console.widgets.form_results import CHANGED, UNSURE, AskAgain, DeferredResult, Stopped
 from team_console.widgets.frames import frames_of, visible_region
 from team_console.widgets.message_documents import diff_text
-from team_console.widgets.text import text_of, wrap
+from team_console.widgets.text import text_of
+from team_console.widgets.wrapping import wrap
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType

@@ -50,6 +50,7 @@ from team_console.store.views.conversation import Delivery, Thread, Turn, turns_
 from team_console.store.views.differences import counts_of, line_difference
 from team_console.store.views.proposals import Proposal, ProposalKind, input_text, proposal_of
 from team_console.store.views.rows import Flag, RequestRow, StopRow, StopStage
+from team_console.widgets.ages import ago, clock_time, short_ago, span
 from team_console.widgets.document import (
     Block,
     Document,
@@ -71,7 +72,7 @@ from team_console.widgets.signs import (
     sign_of_copy,
     status_sign,
 )
-from team_console.widgets.text import Line, Part, ago, cell_len, clock_time, pad, short_ago, span
+from team_console.widgets.text import Line, Part, cell_len, pad
 
 
 def safe_name(name: str | None) -> str:

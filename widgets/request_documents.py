@@ -21,6 +21,7 @@ from team_console.store.views.alike import decided_before, outcome_of
 from team_console.store.views.conversation import versions_of
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import ActionItem, Flag, RequestRow, RequestState
+from team_console.widgets.ages import ago, clock_time, span
 from team_console.widgets.document import Block, Document, Heading, Lines, Remarked, Text, fact
 from team_console.widgets.message_documents import (
     answer_blocks,
@@ -31,7 +32,7 @@ from team_console.widgets.message_documents import (
     sprint_body,
 )
 from team_console.widgets.signs import REQUESTS
-from team_console.widgets.text import Line, Part, ago, clock_time, span
+from team_console.widgets.text import Line, Part
 
 # A request to decide on: what is asked, its clock, who answered, and how the same plan fared before.
 

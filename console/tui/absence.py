@@ -16,8 +16,9 @@ from team_console.store.contract.team import Team
 from team_console.store.model.safe import safe_line
 from team_console.store.views.digest import Digest, DigestGroup, digest_of_team, group_head, happening_line
 from team_console.store.views.rows import View
+from team_console.widgets.ages import clock_time, span
 from team_console.widgets.bars import Card
-from team_console.widgets.text import Line, clock_time, pad, span
+from team_console.widgets.text import Line, pad
 
 
 def news_of_team(team: Team, view: View, since: datetime) -> Digest:

@@ -25,6 +25,7 @@ from team_console.store.views.history import newest_archived
 from team_console.store.views.rows import View
 from team_console.store.views.status import MOST_ARCHIVED
 from team_console.store.views.stopping import stops_of
+from team_console.widgets.ages import clock_time, span
 from team_console.widgets.bars import Card
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.fields import FieldKind, words_of_a_decision
@@ -32,7 +33,7 @@ from team_console.widgets.forms import Confirm
 from team_console.widgets.help_panel import HelpPanel, HelpRow
 from team_console.widgets.message_documents import conversation_document, stopping_document
 from team_console.widgets.row_list import RowList
-from team_console.widgets.text import Line, clock_time, span
+from team_console.widgets.text import Line
 from textual.binding import Binding
 
 

@@ -26,13 +26,14 @@ from team_console.store.views.agent_page import AgentPage, agent_page
 from team_console.store.views.roster import MODES
 from team_console.store.views.rows import AgentState, RequestRow, RosterRow, View
 from team_console.store.views.search import Searchable, searchable_message
+from team_console.widgets.ages import age, short_ago, span
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Block, Document, Heading, Lines, one_line
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.row_list import RowList
 from team_console.widgets.rows import decision_words, kind_name, kind_word, row_lines, row_title
 from team_console.widgets.signs import AGENTS, Sign, priority_sign, signs_of, status_sign
-from team_console.widgets.text import Line, age, cell_len, crop_name, pad, short_ago, span, spread, text_of, width_of
+from team_console.widgets.text import Line, cell_len, crop_name, pad, spread, text_of, width_of
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container

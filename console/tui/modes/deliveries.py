@@ -14,12 +14,13 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.store.views.search import Searchable, searchable_message
+from team_console.widgets.ages import ago, clock_time, span
 from team_console.widgets.document import Document, one_line
 from team_console.widgets.message_documents import message_document, safe_name
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_name, row_lines, row_title
 from team_console.widgets.signs import DELIVERIES, status_sign
-from team_console.widgets.text import Line, Part, ago, clock_time, span
+from team_console.widgets.text import Line, Part
 
 
 class DeliveryListing(Listing[DeliveryRow]):

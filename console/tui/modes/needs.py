@@ -23,8 +23,10 @@ from team_console.store.views.evidence import Mark
 from team_console.store.views.needs import SAID_BY_KIND, ItemPart, arrange_items, group_of, need_of, part_of
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, View
 from team_console.store.views.search import Searchable, searchable_message, searchable_request, searchable_texts
+from team_console.widgets.ages import span
 from team_console.widgets.detail import Detail
-from team_console.widgets.document import Document, DocumentPart, Lines, fact, laid_out, one_line
+from team_console.widgets.document import Document, Lines, fact, one_line
+from team_console.widgets.document_layout import DocumentPart, laid_out
 from team_console.widgets.message_documents import (
     alike_facts,
     alike_part,
@@ -35,7 +37,7 @@ from team_console.widgets.request_documents import earlier_plans, late_by, late_
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_word, row_lines
 from team_console.widgets.signs import NEEDS, REQUESTS, Sign
-from team_console.widgets.text import Line, Part, span, spread
+from team_console.widgets.text import Line, Part, spread
 from textual import on
 from textual.message import Message as TextualMessage
 
