@@ -30,7 +30,7 @@ from team_console.console.tui.modes.decisions import PROOFS
 from team_console.console.tui.shown_evidence import MARKS
 from team_console.store.protocol.kinds import KINDS, MessageKind
 from team_console.widgets import bars, signs
-from team_console.widgets.message_documents import STAGES
+from team_console.widgets.shutdown_document import STAGES
 
 from tests.equipment.transcripts import with_transcripts
 from tests.man_page import PAGE as MAN_PAGE

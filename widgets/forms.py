@@ -12,11 +12,11 @@ from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.client_requests import EditablePart, Question
 from team_console.store.protocol.verdicts import seen_of_words
 from team_console.store.views.differences import counts_of, line_difference
+from team_console.widgets.client_request_documents import anchor_of, diff_text
 from team_console.widgets.document import Block, Heading, Text, TextForm
 from team_console.widgets.fields import Ask, FieldKind, Note, OptionLine, Options, whole_text
 from team_console.widgets.form import MOST_LINES, Draft, Excerpt, Form, WrappedText
 from team_console.widgets.line_field import Field, with_name
-from team_console.widgets.message_documents import anchor_of, diff_text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding

@@ -22,17 +22,11 @@ from team_console.store.views.conversation import versions_of
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import ActionItem, Flag, RequestRow, RequestState
 from team_console.widgets.ages import ago, clock_time, span
+from team_console.widgets.client_request_documents import answer_blocks, source_of
 from team_console.widgets.document import Block, Document, Heading, Lines, Remarked, Text, fact
-from team_console.widgets.message_documents import (
-    answer_blocks,
-    content_blocks,
-    safe_name,
-    seal_facts,
-    source_of,
-    sprint_body,
-)
+from team_console.widgets.message_documents import content_blocks, seal_facts, sprint_body
 from team_console.widgets.signs import REQUESTS
-from team_console.widgets.text import Line, Part
+from team_console.widgets.text import Line, Part, safe_name
 
 # A request to decide on: what is asked, its clock, who answered, and how the same plan fared before.
 

@@ -6,6 +6,7 @@ import re
 
 from rich.cells import cached_cell_len, set_cell_size
 from rich.cells import cell_len as _cell_len
+from team_console.store.model.safe import safe_line
 from team_console.widgets.graphemes import clusters, has_pairs
 
 Part = tuple[str, str]
@@ -135,3 +136,8 @@ def marked_hits(line: Line, words: tuple[str, ...]) -> Line:
             end = match.end()
         parts.append((text[end:], tone))
     return tuple(part for part in parts if part[0])
+
+
+def safe_name(name: str | None) -> str:
+    """Return a name from a store, made safe."""
+    return safe_line(name or "", 64)

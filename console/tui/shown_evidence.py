@@ -12,8 +12,8 @@ from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.verdicts import Seen, seen_of
 from team_console.store.views.evidence import Evidence, Mark
+from team_console.widgets.client_request_documents import asked_blocks, diff_text
 from team_console.widgets.document import Block, Heading, Lines, Text, one_line
-from team_console.widgets.message_documents import asked_blocks, diff_text
 from team_console.widgets.signs import Sign
 from team_console.widgets.text import Line
 

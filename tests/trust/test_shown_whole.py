@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from team_console.store.model.message import from_record
 from team_console.store.protocol.suggestions import suggestion_words
+from team_console.widgets.client_request_documents import permission_blocks
 from team_console.widgets.document import Lines
-from team_console.widgets.message_documents import permission_blocks
 
 from tests.equipment.command_line import CommandLine
 

@@ -27,12 +27,13 @@ from team_console.store.views.status import MOST_ARCHIVED
 from team_console.store.views.stopping import stops_of
 from team_console.widgets.ages import clock_time, span
 from team_console.widgets.bars import Card
+from team_console.widgets.conversation_document import conversation_document
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.fields import FieldKind, words_of_a_decision
 from team_console.widgets.forms import Confirm
 from team_console.widgets.help_panel import HelpPanel, HelpRow
-from team_console.widgets.message_documents import conversation_document, stopping_document
 from team_console.widgets.row_list import RowList
+from team_console.widgets.shutdown_document import shutdown_document
 from team_console.widgets.text import Line
 from textual.binding import Binding
 
@@ -340,7 +341,7 @@ def stops(screen: MainScreen, context: ActionContext) -> None:
 
     def document(view: View) -> Document:
         busy = screen.bars.busy if screen.bars.busy.startswith("stopping") else ""
-        return stopping_document(stops_of(view), now=screen.caller.team.clock(), busy=busy)
+        return shutdown_document(stops_of(view), now=screen.caller.team.clock(), busy=busy)
 
     stop = screen.background.cancel_stopping
     screen.app.push_screen(

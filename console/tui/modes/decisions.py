@@ -31,12 +31,13 @@ from team_console.store.views.decisions import (
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.search import Searchable, searchable_request
 from team_console.widgets.ages import ago, clock_time, span
+from team_console.widgets.client_request_documents import answer_blocks
 from team_console.widgets.document import Block, Document, Fact, Heading, Lines, Text, fact, one_line
-from team_console.widgets.message_documents import answer_blocks, content_blocks, safe_name
+from team_console.widgets.message_documents import content_blocks
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import VERDICTS, WORDY, row_lines, verdict_word
 from team_console.widgets.signs import REQUESTS, Sign
-from team_console.widgets.text import Line, Part
+from team_console.widgets.text import Line, Part, safe_name
 
 _ARCHIVED, _AUDITED = 20_000, 20_000
 """Messages and audit lines that the console looks back on; the verb reads all of them."""

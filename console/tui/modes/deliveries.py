@@ -16,11 +16,11 @@ from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.store.views.search import Searchable, searchable_message
 from team_console.widgets.ages import ago, clock_time, span
 from team_console.widgets.document import Document, one_line
-from team_console.widgets.message_documents import message_document, safe_name
+from team_console.widgets.message_documents import message_document
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.rows import WORDY, kind_name, row_lines, row_title
 from team_console.widgets.signs import DELIVERIES, status_sign
-from team_console.widgets.text import Line, Part
+from team_console.widgets.text import Line, Part, safe_name
 
 
 class DeliveryListing(Listing[DeliveryRow]):

@@ -31,8 +31,9 @@ from team_console.store.views.conversation import deliveries_of, group_copies, m
 from team_console.store.views.history import SearchStep, search
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.search import Searchable, searchable_with_requests
+from team_console.widgets.conversation_document import delivery_lines
 from team_console.widgets.document import Block, Document, Heading, Lines
-from team_console.widgets.message_documents import delivery_lines, message_document
+from team_console.widgets.message_documents import message_document
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList
 from team_console.widgets.rows import decision_words, kind_name, row_title

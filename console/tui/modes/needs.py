@@ -24,14 +24,10 @@ from team_console.store.views.needs import SAID_BY_KIND, ItemPart, arrange_items
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, View
 from team_console.store.views.search import Searchable, searchable_message, searchable_request, searchable_texts
 from team_console.widgets.ages import span
+from team_console.widgets.client_request_documents import alike_facts, alike_part, source_of
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document, Lines, fact, one_line
 from team_console.widgets.document_layout import DocumentPart, laid_out
-from team_console.widgets.message_documents import (
-    alike_facts,
-    alike_part,
-    source_of,
-)
 from team_console.widgets.panel import room_of
 from team_console.widgets.request_documents import earlier_plans, late_by, late_tone, request_document, version_words
 from team_console.widgets.row_drawing import Drawing, age_column
