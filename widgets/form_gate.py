@@ -122,40 +122,61 @@ class GatedPanel(Container, can_focus=True):
 
         What follows a refused key is refused as well until there was a pause: it belongs to the same words.
         """
-        frames = frames_of(self)
         if isinstance(event, MouseDown | MouseUp):
             # What lies around the form is not to be chosen while it is asked about.
             return self.app.mouse_captured is None and not self.region.contains_point(event.screen_offset)
         if isinstance(event, Paste) and self._is_too_long(event.text):
             return True
-        key = event.key if isinstance(event, Key) else ""
-        if key in _TO_LOOK or not isinstance(event, Key | Paste):
+        if not isinstance(event, Key | Paste) or (isinstance(event, Key) and event.key in _TO_LOOK):
             return False
-        is_letter = isinstance(event, Key) and event.is_printable
-        is_text = isinstance(self.screen.focused, Input | TextArea)
-        is_held = frames is not None and frames.is_repeat
-        # Behind the key that opened a field its letters are words for it; they decide nothing. A key that is held down
-        # is no word, but two letters alike within one are.
-        is_words = is_text and key not in _HANDS_IN and (self._is_writing or not is_held)
-        # guard: nothing-typed-ahead
-        refused = (
-            (frames is not None and not is_words and not self._is_read_by(frames))
-            or event.time < self._keys_count_from
-            or (bool(self.warning) and key not in _HANDS_IN)
-            # A letter that does nothing here: one that types a note would miss that none was opened.
-            or (is_letter and not is_text and key not in self.screen.active_bindings)
-            or (isinstance(event, Paste) and not is_text)
-        )
+        refused = self._is_typed_blindly(event) or self._does_nothing(event)
         if refused:
-            self._refused += 1
-            self._keys_count_from = max(self._keys_count_from, event.time + LOOK)
-            # guard: no-enter-behind-refused-letters
-            self._takes_no_enter = self._takes_no_enter or (
-                not (is_text or is_held or self.is_at_work) and (is_letter or isinstance(event, Paste))
-            )
-            self._show_said()
-        self._is_writing = self._is_writing or (is_words and not refused)
+            self._note_refused(event)
+        self._is_writing = self._is_writing or (self._is_text(event) and not refused)
         return refused
+
+    def _is_text(self, event: Key | Paste) -> bool:
+        """Return whether what was typed is text for the field that has the focus.
+
+        Behind the key that opened a field its letters are words for it; they decide nothing. A key that is held down is
+        no word, but two letters alike within one are.
+        """
+        is_in_field = isinstance(self.screen.focused, Input | TextArea)
+        hands_in = isinstance(event, Key) and event.key in _HANDS_IN
+        return is_in_field and not hands_in and (self._is_writing or not self._is_held_down())
+
+    def _is_held_down(self) -> bool:
+        """Return whether the key under way is the one before it again."""
+        frames = frames_of(self)
+        return frames is not None and frames.is_repeat
+
+    def _is_typed_blindly(self, event: Key | Paste) -> bool:
+        """Return whether it was typed before the form could be read, as it stands now."""
+        frames, hands_in = frames_of(self), isinstance(event, Key) and event.key in _HANDS_IN
+        # guard: nothing-typed-ahead
+        is_unread = frames is not None and not self._is_text(event) and not self._is_read_by(frames)
+        return is_unread or event.time < self._keys_count_from or (bool(self.warning) and not hands_in)
+
+    def _does_nothing(self, event: Key | Paste) -> bool:
+        """Return whether it means nothing here: a letter that is no key, or a paste where no field is.
+
+        Whoever types a note must not miss that none was opened.
+        """
+        if isinstance(self.screen.focused, Input | TextArea):
+            return False
+        return isinstance(event, Paste) or (event.is_printable and event.key not in self.screen.active_bindings)
+
+    def _note_refused(self, event: Key | Paste) -> None:
+        """Count what was refused and say so; behind refused letters no enter counts any more."""
+        self._refused += 1
+        self._keys_count_from = max(self._keys_count_from, event.time + LOOK)
+        is_letter_or_paste = isinstance(event, Paste) or event.is_printable
+        is_in_field = isinstance(self.screen.focused, Input | TextArea)
+        # guard: no-enter-behind-refused-letters
+        self._takes_no_enter = self._takes_no_enter or (
+            is_letter_or_paste and not (is_in_field or self._is_held_down() or self.is_at_work)
+        )
+        self._show_said()
 
     def _is_too_long(self, pasted: str) -> bool:
         """Return whether a field would be too long with what is pasted, and say so; no part of it is taken then."""

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import first_of
 from team_console.widgets.document import Lines
-from team_console.widgets.form import Excerpt, Form, WrappedText
+from team_console.widgets.form import Form, ResultT
+from team_console.widgets.form_parts import Excerpt, WrappedText
 from team_console.widgets.frames import Frames, WhenHeld
 from team_console.widgets.text import Line, cell_len, crop_name, pad
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-ResultT = TypeVar("ResultT")
 _LONGEST_NAME, _KIND = 28, 11
 """Cells of the columns of names, at most, and of kinds."""
 _SET_IN = 4

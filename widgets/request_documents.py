@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import lru_cache
-from itertools import takewhile
 
 from team_console.store.model.clock import is_real_time
 from team_console.store.model.message import Message
@@ -15,20 +12,16 @@ from team_console.store.model.safe import fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import why_in, why_lines
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.remarks import PlacedRemark, place_remarks, remarks_in
 from team_console.store.protocol.verdicts import Seal, Seen, digest_of, seen_of
 from team_console.store.views.alike import decided_before, outcome_of
-from team_console.store.views.conversation import versions_of
-from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import ActionItem, Flag, RequestRow, RequestState
 from team_console.widgets.ages import ago, clock_time, span
 from team_console.widgets.client_request_documents import answer_blocks, source_of
-from team_console.widgets.document import Block, Document, Heading, Lines, Remarked, Text, fact
+from team_console.widgets.document import Block, Document, Heading, Lines, Text, fact
 from team_console.widgets.message_documents import content_blocks, seal_facts, sprint_body
+from team_console.widgets.request_versions import SHOWN_VERSIONS, earlier_plans, version_words
 from team_console.widgets.signs import REQUESTS
 from team_console.widgets.text import Line, Part, safe_name
-
-# A request to decide on: what is asked, its clock, who answered, and how the same plan fared before.
 
 _MEANINGS = {
     Flag.OVERDUE: "nobody answered in time",
@@ -146,7 +139,7 @@ def _more_blocks(
         elif answer.content:
             yield Text(safe_text(answer.content))
         yield from answer_blocks(row.question, answer, content)
-    versions = [*_version_lines(earlier[:_EARLIER], now)]
+    versions = [*_version_lines(earlier[:SHOWN_VERSIONS], now)]
     if row.superseded_by:
         newer = ("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), "")
         versions.insert(0, newer)
@@ -253,31 +246,6 @@ def late_tone(request: RequestRow | None, late: float) -> str:
     return "alarm" if late >= allowed else "alert"
 
 
-# Remarks on lines of a request, and the versions before it.
-
-
-def version_words(row: RequestRow, earlier: Sequence[RequestRow]) -> str:
-    """Return which version a plan is, and how many lines it has more and fewer than the one before."""
-    return f"version {len(earlier) + 1}, {_lines_words(earlier[0], row)}"
-
-
-def newer_words(row: RequestRow, newest: RequestRow, requests: Iterable[RequestRow]) -> str:
-    """Return which version took the place of a plan, and how many lines it has more and fewer than that."""
-    return f"version {len(earlier_plans(newest, requests)) + 1} is here: {_lines_words(row, newest)}"
-
-
-def _lines_words(before: RequestRow, after: RequestRow) -> str:
-    added, taken = lines_changed(before.question.content, after.question.content)
-    return f"+{added} −{taken}"
-
-
-@lru_cache(maxsize=64)
-def lines_changed(before: str, after: str) -> tuple[int, int]:
-    """Return the number of lines that only the new text has, and that only the old one has."""
-    old, new = Counter(before.splitlines()), Counter(after.splitlines())
-    return (new - old).total(), (old - new).total()
-
-
 def _asked_before(row: RequestRow, requests: Iterable[RequestRow]) -> RequestRow | None:
     """Return the plan of the same author that was decided last before an unrelated one."""
     if row.kind is not RequestKind.PLAN:
@@ -288,60 +256,3 @@ def _asked_before(row: RequestRow, requests: Iterable[RequestRow]) -> RequestRow
         if other.kind is row.kind and other.asker == row.asker and not other.is_open and other.order < row.order
     ]
     return max(before, key=lambda other: other.order, default=None)
-
-
-_EARLIER = 8
-"""Former versions whose remarks and verdicts are shown."""
-_LONGEST = 2000
-"""Characters of a remark."""
-
-
-def remarks_on(
-    row: RequestRow,
-    earlier: Sequence[RequestRow],
-    content: str | None,
-    *,
-    typed: Mapping[str, str],
-) -> tuple[Remarked, ...]:
-    """Return remarks on lines of a request: those sent with what was said to it and its versions, and those `typed`.
-
-    Args:
-        earlier: Former plans of the same author, newest first.
-        content: The whole content when the stored one is only its beginning.
-        typed: Line number -> remark that is still to be sent.
-    """
-    found = []
-    for one in sent_remarks(row, earlier, content):
-        where = "" if one.now == one.remark.line else f"{one.words} · “{one.remark.quote}” · "
-        words = safe_line(f"{where}{one.remark.text}", _LONGEST)
-        found.append(Remarked(one.now or 0, words))
-    return (
-        *found,
-        *(Remarked(int(line), safe_line(text, _LONGEST)) for line, text in typed.items() if line.isdecimal()),
-    )
-
-
-def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | None) -> list[PlacedRemark]:
-    """Return the remarks that were sent, oldest first, held against the text of this version."""
-    told = (
-        message for each in (*reversed(earlier[:_EARLIER]), row) for message in (*each.talk, each.verdict) if message
-    )
-    remarks = [remark for message in told for remark in remarks_in(message.payload)]
-    return place_remarks(remarks, lines_to_remark(row.question, content)) if remarks else []
-
-
-def newest_version(row: RequestRow, requests: Iterable[RequestRow]) -> RequestRow | None:
-    """Return the last of those that took the place of `row`, one after the other; None where that was taken back."""
-    chain = versions_of((other for other in requests if other.kind is row.kind), row.request_id)
-    newest = chain[-1] if chain else row
-    is_another = newest.request_id != row.request_id and newest.state is not RequestState.WITHDRAWN
-    return newest if is_another else None
-
-
-def earlier_plans(row: RequestRow, requests: Iterable[RequestRow]) -> tuple[RequestRow, ...]:
-    """Return the versions of the same that `row` came after, newest first."""
-    if not row.supersedes:  # nearly all of them: among thousands looking takes milliseconds, at each key
-        return ()
-    chain = versions_of((other for other in requests if other.kind is row.kind), row.request_id)
-    earlier = list(takewhile(lambda version: version.request_id != row.request_id, chain))
-    return tuple(reversed(earlier))

@@ -1,8 +1,8 @@
-"""How the rows of a list are drawn, and what stands in their place."""
+"""How the rows of a list are drawn: the layout of a row, and what paints rows, headings and empty lists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
@@ -10,7 +10,8 @@ from msgspec import Struct
 from team_console.store.model.safe import safe_line
 from team_console.widgets.ages import age
 from team_console.widgets.document import CANNOT_BE_SHOWN
-from team_console.widgets.text import Line, Part, crop_name, fit, marked_hits, pad, width_of
+from team_console.widgets.signs import Sign
+from team_console.widgets.text import Line, Part, crop_name, fit, marked_hits, pad, spread, width_of
 from team_console.widgets.wrapping import wrap
 from textual.geometry import Size
 
@@ -20,6 +21,14 @@ GUTTER = 2
 """Cells before each row: the cursor's bar, and the mark or the dot of what is new."""
 _WIDEST_NAME = 24
 """Cells of the column of names at most."""
+WORDY = 84
+"""Cells of a row from which on there is room for further words: the word for its kind has a column."""
+_KIND_WIDTH = 10
+"""Cells of that column."""
+_LEAST_NAME = 16
+"""Cells that a name keeps at least where it is cut for what stands behind it."""
+_APART: Part = (" · ", "muted")
+"""What stands between two facts."""
 
 
 class Drawing(Struct, frozen=True):
@@ -129,3 +138,43 @@ class RowPainter(Generic[RowT]):
         number = y - max(0, (room.height - len(lines)) // 3)
         line = lines[number] if 0 <= number < len(lines) else ()
         return fit(((" " * max(0, (room.width - width_of(line)) // 2), ""), *line), room.width)
+
+
+def row_lines(
+    drawing: Drawing, sign: Sign, title: Line, end: Line, *, word: str = "", who: str = "", facts: Sequence[Part] = ()
+) -> tuple[Line, ...]:
+    """Return the lines of a row: sign, kind, name and title on one; on two the title has the first to itself.
+
+    Args:
+        end: What stands at the right end of the first line.
+        word: The kind in a word; empty where all rows are of one kind. Without a column it begins the second line.
+        who: The agent, as the store has the name.
+        facts: What stands behind the name on the second line.
+    """
+    head: Line = (sign.mark,)
+    has_kind_column = bool(word) and drawing.width >= WORDY
+    if has_kind_column:
+        head = (*head, (pad(word, _KIND_WIDTH) + " ", sign.tone))
+    # Where all else leaves more room than the column of names has, a longer name is whole.
+    name = drawing.name(who, room=drawing.width - width_of((*head, *title, *end)) - 2) if who else ""
+    if drawing.lines == 1:
+        name_column: Line = ((name + "  ", ""),) if who else ()
+        return (spread((*head, *name_column, *title), end, drawing.width),)
+    kind: Part | None = (word, sign.tone) if word and not has_kind_column else None
+    line_above_has_name = drawing.is_expanded and name.rstrip() == safe_line(who, 64)
+    if not who or (line_above_has_name and (kind or facts)):
+        parts = [kind, *facts]
+    else:
+        parts = [kind, _name_beside(who, kind, facts, drawing.width - width_of(head)), *facts]
+    below: list[Part] = [(" " * width_of(head), "")]
+    for part in filter(None, parts):
+        below += [_APART, part] if len(below) > 1 else [part]
+    return spread((*head, *title), end, drawing.width), tuple(below)
+
+
+def _name_beside(who: str, kind: Part | None, facts: Sequence[Part], room: int) -> Part:
+    """Return a name that leaves room for the facts behind it where it can, and for the kind before it in any case."""
+    apart = width_of((_APART,))
+    room -= width_of((kind,)) + apart if kind else 0
+    beside_facts = room - sum(width_of((fact,)) + apart for fact in facts)
+    return crop_name(safe_line(who, 64), beside_facts if beside_facts >= _LEAST_NAME else room), ""

@@ -32,7 +32,8 @@ from team_console.widgets.conversation_document import delivery_lines
 from team_console.widgets.document import HEADS, Document, Heading, fact
 from team_console.widgets.document_layout import laid_out
 from team_console.widgets.message_documents import message_document
-from team_console.widgets.request_documents import earlier_plans, remarks_on, request_document, sent_remarks
+from team_console.widgets.request_documents import request_document
+from team_console.widgets.request_versions import earlier_plans, remarks_on, sent_remarks
 from team_console.widgets.text import text_of
 
 _WIDEST = 100

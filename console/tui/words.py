@@ -27,7 +27,7 @@ from team_console.store.views.status import State, assess
 from team_console.widgets.ages import clock_time
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
 from team_console.widgets.form_results import UNSURE, Stopped
-from team_console.widgets.request_documents import newer_words, newest_version
+from team_console.widgets.request_versions import newer_words, newest_version
 from team_console.widgets.signs import REQUESTS
 from team_console.widgets.text import Line
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
+from team_console.widgets.answer_form import AnswerForm, Answers, Notes
+from team_console.widgets.compose_form import Compose
 from team_console.widgets.fields import FieldKind, LongNote, words_of_a_decision
-from team_console.widgets.forms import AnswerForm, Answers, Compose, Confirm, Notes
+from team_console.widgets.prompt_form import Confirm
 
 from tests.equipment.samples import sampled
 from tests.widgets.hosted import lines_after, shown

@@ -19,7 +19,7 @@ from team_console.store.service.decision import Decision
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.fields import FieldKind, OptionLine, words_of_a_decision
-from team_console.widgets.forms import Choice, Prompt, PromptAnswer
+from team_console.widgets.prompt_form import Choice, Prompt, PromptAnswer
 
 
 def _lines_of_request(screen: MainScreen, row: RequestRow) -> Sequence[str]:

@@ -40,9 +40,10 @@ from team_console.store.views.evidence import Mark
 from team_console.store.views.roster import mode_words
 from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.ages import short_ago
+from team_console.widgets.answer_form import AnswerForm, Answers, Notes
 from team_console.widgets.fields import Ask, OptionLine, whole_text, words_of_a_decision
 from team_console.widgets.form_results import DeferredResult
-from team_console.widgets.forms import AnswerForm, Answers, Choice, Notes, Prompt, PromptAnswer
+from team_console.widgets.prompt_form import Choice, Prompt, PromptAnswer
 
 _LONGEST_WORDS = 300
 """Characters of a folder, and of what a grant answers, that stand in the words of a form."""

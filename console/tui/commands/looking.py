@@ -30,7 +30,7 @@ from team_console.widgets.bars import Card
 from team_console.widgets.conversation_document import conversation_document
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.fields import FieldKind, words_of_a_decision
-from team_console.widgets.forms import Confirm
+from team_console.widgets.prompt_form import Confirm
 from team_console.widgets.help_panel import HelpPanel, HelpRow
 from team_console.widgets.row_list import RowList
 from team_console.widgets.shutdown_document import shutdown_document

@@ -27,8 +27,9 @@ from team_console.store.service.deliveries import Remedy, RemedyForecast
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 from team_console.store.views.stopping import whom_to_stop
+from team_console.widgets.compose_form import Compose, WrittenMessage
 from team_console.widgets.fields import Ask, FieldKind, OptionLine, words_of_a_decision
-from team_console.widgets.forms import Choice, Compose, Confirm, Prompt, WrittenMessage
+from team_console.widgets.prompt_form import Choice, Confirm, Prompt
 from team_console.widgets.line_field import with_name
 
 

@@ -29,9 +29,9 @@ from team_console.store.views.search import Searchable, searchable_message
 from team_console.widgets.ages import age, short_ago, span
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Block, Document, Heading, Lines, one_line
-from team_console.widgets.row_drawing import Drawing, age_column
+from team_console.widgets.message_words import decision_words, message_kind_words, request_kind_word, row_title
+from team_console.widgets.row_drawing import Drawing, age_column, row_lines
 from team_console.widgets.row_list import RowList
-from team_console.widgets.rows import decision_words, kind_name, kind_word, row_lines, row_title
 from team_console.widgets.signs import AGENTS, Sign, priority_sign, signs_of, status_sign
 from team_console.widgets.text import Line, cell_len, crop_name, pad, spread, text_of, width_of
 from textual import on
@@ -563,7 +563,7 @@ def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "", other: s
         other: Whom to name in place of its sender.
     """
     unread = message.status != Status.READ
-    status, priority, kind = status_sign(message), priority_sign(message), kind_name(message)
+    status, priority, kind = status_sign(message), priority_sign(message), message_kind_words(message)
     # While it is unread both signs have the ink of what is more urgent: one look tells.
     urgent = next((tone for tone in ("bad", "warn") if tone in (status.tone, priority.tone)), "") if unread else ""
     sign = Sign(f"{status.glyph}{priority.glyph}", "", urgent or status.tone)
@@ -664,7 +664,11 @@ def _request_line(request: RequestRow, name: str, view: View) -> Line:
     else:
         other = f" of {other}"
     waits = f" · waits {span(request.waiting_seconds(view.now))}" if is_real_time(request.waits_since) else ""
-    return ((f"{kind_word(request.kind)} ", "open"), (safe_line(request.title, 300), ""), (other + waits, "muted"))
+    return (
+        (f"{request_kind_word(request.kind)} ", "open"),
+        (safe_line(request.title, 300), ""),
+        (other + waits, "muted"),
+    )
 
 
 def _message_lines(messages: Sequence[Message], name: str, view: View) -> Lines:

@@ -34,8 +34,8 @@ from team_console.widgets.ages import ago, clock_time, span
 from team_console.widgets.client_request_documents import answer_blocks
 from team_console.widgets.document import Block, Document, Fact, Heading, Lines, Text, fact, one_line
 from team_console.widgets.message_documents import content_blocks
-from team_console.widgets.row_drawing import Drawing, age_column
-from team_console.widgets.rows import VERDICTS, WORDY, row_lines, verdict_word
+from team_console.widgets.message_words import VERDICTS, verdict_word
+from team_console.widgets.row_drawing import WORDY, Drawing, age_column, row_lines
 from team_console.widgets.signs import REQUESTS, Sign
 from team_console.widgets.text import Line, Part, safe_name
 

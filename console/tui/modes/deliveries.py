@@ -17,8 +17,8 @@ from team_console.store.views.search import Searchable, searchable_message
 from team_console.widgets.ages import ago, clock_time, span
 from team_console.widgets.document import Document, one_line
 from team_console.widgets.message_documents import message_document
-from team_console.widgets.row_drawing import Drawing, age_column
-from team_console.widgets.rows import WORDY, kind_name, row_lines, row_title
+from team_console.widgets.message_words import message_kind_words, row_title
+from team_console.widgets.row_drawing import WORDY, Drawing, age_column, row_lines
 from team_console.widgets.signs import DELIVERIES, status_sign
 from team_console.widgets.text import Line, Part, safe_name
 
@@ -39,7 +39,7 @@ class DeliveryListing(Listing[DeliveryRow]):
             wait = (row.next_attempt_at - drawing.now).total_seconds()
             facts.append((f"next in {span(wait)}" if wait > 0 else "next try is due", "muted"))
         facts += [(safe_line(row.error, 160), tone)] if row.error else []
-        facts += [(kind_name(row.message), "muted")] if kind_name(row.message) else []
+        facts += [(message_kind_words(row.message), "muted")] if message_kind_words(row.message) else []
         end = age_column(row.message.created_at, drawing)
         if drawing.lines == 1 and facts and row.state is not DeliveryState.DELIVERED and drawing.width >= WORDY:
             end = ((f"  {facts[0][0]}", facts[0][1]), *end)

@@ -30,8 +30,7 @@ from team_console.store.views.status import State, holder_words
 from team_console.widgets.ages import ago, clock_time
 from team_console.widgets.bars import LIVE, POLLING, STALE
 from team_console.widgets.document import Block, Document, Lines, Text, TextForm, fact
-from team_console.widgets.row_drawing import Drawing
-from team_console.widgets.rows import row_lines
+from team_console.widgets.row_drawing import Drawing, row_lines
 from team_console.widgets.signs import severity_sign
 from team_console.widgets.text import Line, cell_len, pad
 

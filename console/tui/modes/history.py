@@ -34,9 +34,9 @@ from team_console.store.views.search import Searchable, searchable_with_requests
 from team_console.widgets.conversation_document import delivery_lines
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.message_documents import message_document
+from team_console.widgets.message_words import decision_words, message_kind_words, row_title
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList
-from team_console.widgets.rows import decision_words, kind_name, row_title
 from team_console.widgets.signs import status_sign
 from team_console.widgets.text import Line, Part, cell_len, crop_name, pad, text_of, width_of
 from textual import on
@@ -329,7 +329,7 @@ def history_lines(message: Message, drawing: Drawing, *, asked: str, is_mine: bo
     sign: Part = (f"{status.glyph} ", "muted" if status.tone == "open" else status.tone)
     when = f"{moment.astimezone():%H:%M:%S}" if moment is not None else "–"
     time: Line = ((pad(when, _WHEN) + "  ", "muted"),)
-    title, sender, kind = row_title(message), safe_line(message.sender, 64), kind_name(message)
+    title, sender, kind = row_title(message), safe_line(message.sender, 64), message_kind_words(message)
     if drawing.is_expanded:
         (above,) = history_lines(message, replace(drawing, lines=1, is_expanded=False), asked=asked, is_mine=is_mine)
         state = "unread" if is_mine and message.status == Status.PENDING else status.word

@@ -22,7 +22,8 @@ from team_console.store.views.evidence import claimed_checks, version_before
 from team_console.store.views.rows import ActionItem, RequestRow
 from team_console.widgets.document import Block, Document, Heading, one_line
 from team_console.widgets.message_documents import message_document
-from team_console.widgets.request_documents import earlier_plans, request_document
+from team_console.widgets.request_documents import request_document
+from team_console.widgets.request_versions import earlier_plans
 from textual.message import Message as TextualMessage
 
 KINDS_WITH_EVIDENCE = frozenset({RequestKind.PLAN, RequestKind.PERMISSION})

@@ -28,10 +28,11 @@ from team_console.widgets.client_request_documents import alike_facts, alike_par
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document, Lines, fact, one_line
 from team_console.widgets.document_layout import DocumentPart, laid_out
+from team_console.widgets.message_words import request_kind_word
 from team_console.widgets.panel import room_of
-from team_console.widgets.request_documents import earlier_plans, late_by, late_tone, request_document, version_words
-from team_console.widgets.row_drawing import Drawing, age_column
-from team_console.widgets.rows import WORDY, kind_word, row_lines
+from team_console.widgets.request_documents import late_by, late_tone, request_document
+from team_console.widgets.request_versions import earlier_plans, version_words
+from team_console.widgets.row_drawing import WORDY, Drawing, age_column, row_lines
 from team_console.widgets.signs import NEEDS, REQUESTS, Sign
 from team_console.widgets.text import Line, Part, spread
 from textual import on
@@ -508,7 +509,7 @@ class RequestListing(Listing[RequestRow]):
     def searchable_of(self, row: RequestRow) -> Searchable:
         """Return the request, its kind in plain words, and what is odd about it."""
         found = searchable_request(row, me=self.me)
-        return replace(found, texts=(*found.texts, kind_word(row.kind), *row.flags))
+        return replace(found, texts=(*found.texts, request_kind_word(row.kind), *row.flags))
 
     def document_of(self, row: RequestRow) -> Document:
         """Return the request with its history."""
@@ -563,7 +564,7 @@ def request_lines(row: RequestRow, drawing: Drawing, *, is_mine: bool) -> tuple[
     Args:
         is_mine: Whether it waits for the reader, who need not be told that nobody picked it up.
     """
-    word, need = kind_word(row.kind), NEEDS[need_of(row.kind)]
+    word, need = request_kind_word(row.kind), NEEDS[need_of(row.kind)]
     sign = Sign(need.glyph, word, need.tone) if row.is_open else REQUESTS[row.state]
     odd = [str(flag) for flag in row.flags if flag in _ODD]
     since = waiting_column(row, row.waits_since, drawing)

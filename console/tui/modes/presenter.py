@@ -10,7 +10,7 @@ from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import RequestRow, RequestState
 from team_console.widgets.document import Document
 from team_console.widgets.panel import NotShown
-from team_console.widgets.request_documents import earlier_plans, newest_version, remarks_on
+from team_console.widgets.request_versions import earlier_plans, newest_version, remarks_on
 from textual.timer import Timer
 
 _EVIDENCE_WAIT = 0.04

@@ -1,9 +1,8 @@
-"""What rows of every list are made of: one layout for one line and for two, and words for kinds and verdicts."""
+"""Words for messages in rows: the kind, the verdict and the title of one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
@@ -12,52 +11,21 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.titles import message_title, verdict_reason
 from team_console.store.views.needs import need_of
 from team_console.store.views.rows import Need, RequestState
-from team_console.widgets.row_drawing import Drawing
-from team_console.widgets.signs import KIND_NAMES, NEEDS, Sign
-from team_console.widgets.text import Line, Part, crop_name, pad, spread, width_of
+from team_console.widgets.signs import KIND_NAMES, NEEDS
+from team_console.widgets.text import Line
 
-_TAG = 10
-"""Cells of the word for a kind."""
-WORDY = 84
-"""Cells from which on that word has a column."""
-_LEAST_NAME = 16
-"""Cells that a name keeps at least where it is cut for what stands behind it."""
 _MESSAGES_VERDICT = re.compile(r"\w+(?: (?:approved|rejected)|已批准|被拒绝)(?:: |：|\Z)")
-"""What the summary of a verdict begins with, which its own words say already."""
+"""What the summary of a verdict begins with, in English or Chinese: `Plan approved: `; the glyph and the verdict say it
+already."""
 _PLAIN = frozenset({"message", "broadcast"})
+"""Kinds that need no word in a row: most messages are of them."""
 VERDICTS = {"approved": ("✓", "good"), "answered": ("✓", "good"), "rejected": ("✗", "bad")}
 
 
-def row_lines(
-    drawing: Drawing, sign: Sign, title: Line, end: Line, *, word: str = "", who: str = "", facts: Sequence[Part] = ()
-) -> tuple[Line, ...]:
-    """Lay out sign, kind, who and title on one line; on two the title has the first to itself, and facts stand below.
-
-    Args:
-        word: The kind in a word; empty where all rows are of one kind.
-        who: The agent, as the store has the name.
-    """
-    head: Line = (sign.mark,)
-    has_column = bool(word) and drawing.width >= WORDY
-    if has_column:
-        head = (*head, (pad(word, _TAG) + " ", sign.tone))
-    room = drawing.width - width_of((*head, *title, *end)) - 2
-    if drawing.lines == 1:
-        name: Line = ((drawing.name(who, room=room) + "  ", ""),) if who else ()
-        return (spread((*head, *name, *title), end, drawing.width),)
-    parts: list[Part] = [(word, sign.tone)] if word and not has_column else []
-    is_named = drawing.is_expanded and drawing.name(who, room=room).rstrip() == safe_line(who, 64)
-    left = drawing.width - width_of(head) - (width_of(tuple(parts)) + 3 if parts else 0)  # 3: the point between two
-    beside = left - sum(width_of((fact,)) + 3 for fact in facts)
-    left = beside if beside >= _LEAST_NAME else left
-    parts += [(crop_name(safe_line(who, 64), left), "")] if who and not (is_named and (parts or facts)) else []
-    below: list[Part] = []
-    for part in (*parts, *facts):
-        below += [(" · ", "muted"), part] if below else [part]
-    return spread((*head, *title), end, drawing.width), ((" " * width_of(head), ""), *below)
+"""Verdict -> its glyph and the tone of that."""
 
 
-def kind_word(kind: RequestKind) -> str:
+def request_kind_word(kind: RequestKind) -> str:
     """Return the kind of a request in a word, as the lists say it."""
     need = need_of(kind)
     return NEEDS[need].word if need is not Need.MESSAGE else str(kind).upper()
@@ -75,8 +43,12 @@ def verdict_word(kind: object, state: object) -> str:
 
 
 def decision_words(message: Message, asked: str = "") -> Line:
-    """Return a verdict in words with its reason, else its request, and what was asked back; empty for every other
-    message.
+    """Return a verdict in words with its reason, else with what it decides; what was asked back as such.
+
+    Empty for every other message.
+
+    Args:
+        asked: The title of the request that it decides, safe text; empty where that is not known.
     """
     read = parse_message(message)
     if read.name == ASKBACK:
@@ -92,10 +64,12 @@ def decision_words(message: Message, asked: str = "") -> Line:
     return (f"{glyph} {verdict}", tone), (kind, "muted"), (f": {safe_line(told, 300)}" if told else "", "")
 
 
-def kind_name(message: Message) -> str:
+def message_kind_words(message: Message) -> str:
     """Return the kind in plain words, as safe text; empty for a plain message or broadcast."""
     name = message.type if message.type not in _PLAIN else parse_message(message).name
-    name = name if name in KIND_NAMES else name.rpartition(":")[2]  # the kinds of another program name that before
+    if name in KIND_NAMES:
+        return KIND_NAMES[name]
+    name = name.rpartition(":")[2]  # another program's kind has the name of that before it: `claude:idle`
     return "" if name in _PLAIN else KIND_NAMES.get(name, safe_line(name, 48).replace("_", " ").lower())
 
 
