@@ -11,8 +11,9 @@ from team_console import __version__
 from team_console.console.command_words import split
 
 _COLLECTED_AFTER = (100_000, 2, 2)
-"""New objects after which the collector looks for unused ones; each third time also among older ones. After Python's own
-700 it takes a seventh of the processor time of a key in the console; so it takes next to none, and 10 MB more memory."""
+"""New objects after which the collector looks for unused ones; each third time also among older ones. After Python's
+own 700 it takes a seventh of the processor time of a key in the console; so it takes next to none, and 10 MB more
+memory."""
 
 
 def command() -> int:

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from team_console.console import cli, records, results
 from team_console.console.actions import ACTIONS
 from team_console.console.preferences import Preferences
-from team_console.store.settings.parsing import SETTING_TABLE, Setting, ValueForm
+from team_console.store.settings.table import SETTING_TABLE, Setting, ValueForm
 from typing_extensions import get_original_bases, is_typeddict
 
 Schema = dict[str, Any]

@@ -27,12 +27,9 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.seen import digest_of, seen_of
 from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import message_title, structure
-from team_console.store.protocol.verdicts import (
-    digest_of,
-    seen_of,
-)
 from team_console.store.views.differences import counts_of, line_difference
 from team_console.store.views.proposals import Proposal, ProposalKind, input_text, proposal_of
 from team_console.widgets.document import (

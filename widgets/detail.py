@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
-from team_console.store.protocol.verdicts import Seen
+from team_console.store.protocol.seen import Seen
 from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document
 from team_console.widgets.document_layout import DocumentPart, laid_out
 from team_console.widgets.frames import Frames, WhenHeld, frames_of, visible_region

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_text
-from team_console.store.protocol.verdicts import seen_of_words
+from team_console.store.protocol.seen import seen_of_words
 from team_console.store.views.differences import counts_of
 from team_console.widgets.bars import KeyBar, KeyHint
 from team_console.widgets.client_request_documents import diff_text

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.store.protocol.verdicts import Seen
+from team_console.store.protocol.seen import Seen
 
 _PARTS = 6
 """Stretches of lines that the record of a decision names."""

@@ -16,7 +16,7 @@ from team_console.console.cli.printing import (
     print_table,
 )
 from team_console.store.model.clock import local_time
-from team_console.store.protocol.verdicts import NOT_ON_RECORD, TrustMark
+from team_console.store.protocol.trust import NOT_ON_RECORD, TrustMark
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
     VerdictProof,

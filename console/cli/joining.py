@@ -25,7 +25,7 @@ from team_console.console.clients.session_files import EVERY_SESSION
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.backends.open import OWN_FOLDER, nearest_team
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.settings.parsing import ROLES
+from team_console.store.settings.table import ROLES
 from team_console.store.settings.team_config import Agent
 
 FOLDER = arg("--in", "the project (default: the current folder)", dest="folder", metavar="DIR", source="files")

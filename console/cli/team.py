@@ -28,13 +28,14 @@ from team_console.store.backends.open import (
     open_team,
 )
 from team_console.store.backends.sql.open import create_database
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import canonical, check_name, hint_with_nearest, is_name
-from team_console.store.model.safe import counted
 from team_console.store.service import members as service
 from team_console.store.service.migration import migrate, names_database, open_target
+from team_console.store.settings.checking import rule_trouble
 from team_console.store.settings.editing import new_settings_text, write_new_settings
-from team_console.store.settings.parsing import ROLES, rule_trouble
+from team_console.store.settings.table import ROLES
 from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent, TeamConfig
 from team_console.store.views.findings import key_findings, trail_findings
 

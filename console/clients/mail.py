@@ -14,14 +14,14 @@ from team_console.console.clients.denied_calls import is_denied_before, keep_all
 from team_console.console.clients.instructions import command_of
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import HANDED
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.safe import counted, fenced, safe_line
-from team_console.store.protocol.kinds import ASKBACK, RequestKind
+from team_console.store.model.safe import fenced, safe_line
+from team_console.store.protocol.kinds import ASKBACK, SHUTDOWN_REQUEST, RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.titles import summary_of
-from team_console.store.protocol.verdicts import trust_words
+from team_console.store.protocol.trust import trust_words
 from team_console.store.service.inbox import acknowledge, trust_in
 from team_console.store.service.sessions import hand_over
 
@@ -157,7 +157,7 @@ def _how_to_answer(session: ClientSession, message: Message) -> list[str]:
     answer = f"{command('answer', '--content')} 'TEXT'"
     if read.name == ASKBACK:
         return ["It asks about a request of yours, which is not decided by this. To answer it:", answer]
-    if message.type == REQUEST:
+    if message.type == SHUTDOWN_REQUEST:
         return ["To agree to stop:", command("approve"), "To refuse:", f"{command('reject', '--reason')} 'WHY'"]
     if read.opens in (RequestKind.CLARIFICATION, RequestKind.ESCALATION):
         return ["To answer it:", answer]

@@ -25,8 +25,9 @@ from team_console.store.contract.audit_line import AuditLine
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import counted, safe_line
+from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import text_in, texts_in
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.views.rows import View

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from team_console.console.tui.evidence import EvidenceRequest
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.verdicts import Seen, seen_of
+from team_console.store.protocol.seen import Seen, seen_of
 from team_console.store.views.evidence import Evidence, Mark
 from team_console.widgets.client_request_documents import asked_blocks, diff_text
 from team_console.widgets.document import Block, Heading, Lines, Text, one_line

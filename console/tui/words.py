@@ -10,10 +10,11 @@ from datetime import datetime
 from msgspec.structs import replace
 from team_console.console.selection import Mode
 from team_console.console.tui.screen_state import ScreenState
+from team_console.store.model.counted import first_of
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER, is_name
-from team_console.store.model.safe import first_of, safe_line, safe_text
+from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.caller import Receipt

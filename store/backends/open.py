@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.clock import Clock, utc_now
+from team_console.store.model.counted import first_of
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import first_of, safe_line
+from team_console.store.model.safe import safe_line
 from team_console.store.settings.settings_file import PROJECT_FOLDER, PROJECT_QUEUES, configured_places
 from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME
 

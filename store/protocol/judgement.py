@@ -32,15 +32,10 @@ from team_console.store.protocol.request_chains import (
 )
 from team_console.store.protocol.request_messages import Claim, RequestMessages, Thread, claims_to_answer, pool_of
 from team_console.store.protocol.request_row import Flag, RequestRow, RequestState
+from team_console.store.protocol.seen import digest_of, given_on
 from team_console.store.protocol.titles import message_title
-from team_console.store.protocol.verdicts import (
-    NOT_ON_RECORD,
-    digest_of,
-    given_on,
-    is_verdict,
-    word_of,
-    writes_elsewhere,
-)
+from team_console.store.protocol.trust import NOT_ON_RECORD, writes_elsewhere
+from team_console.store.protocol.verdicts import is_verdict, word_of
 from team_console.store.settings.team_config import TeamConfig
 
 _MOST_TWINS = 64

@@ -144,6 +144,10 @@ ASKBACK, ASKED_BACK = "request_askback", "askback_response"
 """Kinds by which whoever may answer a request asks back, and by which its asker answers that."""
 REPLACES = "replaces"
 """Field of a plan: the id of the request that it is a new version of."""
+SHUTDOWN_REQUEST, SHUTDOWN_RESPONSE = "shutdown_request", "shutdown_response"
+"""Kinds by which the lead asks an agent to stop, and by which the agent answers that."""
+AGENT_DESTROYED = "AGENT_DESTROYED"
+"""The kind by which the end of an agent is confirmed."""
 WITHDRAWN = "request_withdrawn"
 """The kind by which an asker takes back a request."""
 
@@ -160,8 +164,8 @@ _router = partial(MessageKind, Family.ROUTER, entry_point="route, send")
 _ALL = (
     _sendmessage("message", "Any -> Any", "send, sendmessage"),
     _sendmessage("broadcast", "Any -> All", "broadcast, sendmessage"),
-    _sendmessage("shutdown_request", "Lead -> Agent", "shutdown, sendmessage", priority=_HIGH, opens=_ASK.SHUTDOWN),
-    _sendmessage("shutdown_response", "Agent -> Lead", VERDICT, priority=_HIGH, answers=_ASK.SHUTDOWN),
+    _sendmessage(SHUTDOWN_REQUEST, "Lead -> Agent", "shutdown, sendmessage", priority=_HIGH, opens=_ASK.SHUTDOWN),
+    _sendmessage(SHUTDOWN_RESPONSE, "Agent -> Lead", VERDICT, priority=_HIGH, answers=_ASK.SHUTDOWN),
     _sendmessage("plan_approval_request", "Agent -> Lead", "plan", priority=_HIGH, opens=_ASK.PLAN),
     _sendmessage("plan_approval_response", "Lead -> Agent", VERDICT, priority=_HIGH, answers=_ASK.PLAN),
     _sendmessage(WITHDRAWN, "Any -> Any", "withdraw", withdraws=True),
@@ -201,7 +205,7 @@ _ALL = (
     ),
     _sprint("AGENT_DESTROY_REQUEST", "Slave -> Master", opens=_ASK.DESTROY, needs={"agent_name": _TEXT}),
     _sprint(
-        "AGENT_DESTROYED", "Master -> Slave", entry_point="approve", answers=_ASK.DESTROY, needs={"agent_name": _TEXT}
+        AGENT_DESTROYED, "Master -> Slave", entry_point="approve", answers=_ASK.DESTROY, needs={"agent_name": _TEXT}
     ),
     _sprint(
         "AGENT_ROSTER_BROADCAST",

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.model.message import Message, ids_of
 from team_console.store.model.names import ALL, USER, as_name, is_name
+from team_console.store.protocol.kinds import AGENT_DESTROYED
 from team_console.store.protocol.parsing import (
     CARRIERS,
     Order,
@@ -156,7 +157,7 @@ def is_end(entry: PlacedMessage) -> bool:
     return note is not None and note.doing is Doing.ENDED
 
 
-CREATED, DESTROYED, ROSTER = "AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROADCAST"
+CREATED, DESTROYED, ROSTER = "AGENT_CREATED", AGENT_DESTROYED, "AGENT_ROSTER_BROADCAST"
 MEMBERSHIP = frozenset({CREATED, DESTROYED, ROSTER, SESSION})
 """Kinds that change who is in the team: sprint kinds, and notes on the sessions of clients."""
 _LISTS = {"residents": "resident", "slaves": "slave", "temps": "temp"}

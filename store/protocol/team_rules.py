@@ -28,7 +28,7 @@ from team_console.store.protocol.parsing import (
     texts_in,
     texts_of,
 )
-from team_console.store.settings.in_force import LOST_SETTINGS_HINT
+from team_console.store.settings.settings_problems import LOST_SETTINGS_HINT
 from team_console.store.settings.team_config import TeamConfig
 
 MASTER, SLAVE, TEMP = "Master", "Slave", "Temp"

@@ -19,7 +19,7 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.kinds import Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, mappings_in, parse_message, text_in
-from team_console.store.protocol.verdicts import REQUEST_DIGEST, SHOWN, SHOWN_BY
+from team_console.store.protocol.seen import REQUEST_DIGEST, SHOWN, SHOWN_BY
 
 _DEPTH = 40
 """Levels below which nesting has no lines of its own; what we write ourselves is never that deep."""

@@ -15,15 +15,17 @@ from team_console.store.model.message import FieldDict, Fields, Message, Status,
 from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
 from team_console.store.model.safe import safe_line
 from team_console.store.model.schedule import lease_end
+from team_console.store.protocol.agent_stops import stopped_agents
 from team_console.store.protocol.checks import sprint_content
 from team_console.store.protocol.judgement import with_bearing
+from team_console.store.protocol.kinds import SHUTDOWN_REQUEST
 from team_console.store.protocol.membership import CREATED, created_agent, known_members, members
 from team_console.store.protocol.parsing import CARRIERS, EARLIEST, parse_message, text_in
 from team_console.store.protocol.phrases import phrase
-from team_console.store.protocol.relations import REQUEST, stopped_agents
 from team_console.store.protocol.request_row import RequestRow
+from team_console.store.protocol.seen import Seen
 from team_console.store.protocol.team_rules import SM, classes_of, ending_problem
-from team_console.store.protocol.verdicts import ORDERED, SIGNATURE, Seen
+from team_console.store.protocol.verdicts import SIGNATURE, SIGNED_ORDER
 from team_console.store.service.agent_command import run_command
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.questions import answerable_request, close_question, requests_in
@@ -339,7 +341,7 @@ def approve_ending(tx: Transaction, actor: str, question: Message, note: str | N
         "content": note or because,
         **({"note": note} if note else {}),
     }
-    return write_drafts(tx, Draft(REQUEST, actor, (agent,), payload))
+    return write_drafts(tx, Draft(SHUTDOWN_REQUEST, actor, (agent,), payload))
 
 
 def _is_stopped(state: TeamState, agent: str) -> bool:
@@ -407,7 +409,9 @@ def confirm_ending(
     """
     more: FieldDict = {}
     if order is not None and SIGNATURE in order.payload:
-        more[ORDERED] = {key: order.record[key] for key in ("message_id", "type", "from", "to", "created", "payload")}
+        more[SIGNED_ORDER] = {
+            key: order.record[key] for key in ("message_id", "type", "from", "to", "created", "payload")
+        }
     body, outcome = {"agent_name": agent}, "{} has left the team"
     told = tell_asker_and_close(tx, actor, question, "AGENT_DESTROYED", outcome, agent, body, note=note, more=more)
     told += _tell_creator(tx, actor, question, agent, more)
@@ -445,7 +449,7 @@ def _tell_creator(tx: Transaction, actor: str, question: Message, agent: str, mo
         return []
     say = partial(phrase, tx.config.language)
     summary = f"AGENT_DESTROYED: {say('{} has left the team', agent)}"
-    is_sprint = ORDERED in more or not tx.config.must_be_signed(actor)
+    is_sprint = SIGNED_ORDER in more or not tx.config.must_be_signed(actor)
     text = (
         sprint_content("AGENT_DESTROYED", {"agent_name": agent, "in_reply_to": question.message_id})
         if is_sprint
@@ -460,7 +464,7 @@ def _tell_creator(tx: Transaction, actor: str, question: Message, agent: str, mo
 def _unconfirmed_endings(state: TeamState) -> Iterator[tuple[RequestRow, Message, datetime]]:
     """Yield endings that were approved and not confirmed, each with the order to stop and when it is due."""
     messages = state.everything()
-    orders = [item for item in messages if item.type == REQUEST and text_in(item.payload, "in_reply_to")]
+    orders = [item for item in messages if item.type == SHUTDOWN_REQUEST and text_in(item.payload, "in_reply_to")]
     if not orders:
         return
     ended = {

@@ -18,7 +18,7 @@ from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import ONCE
 from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.remarks import Remark, remark_words
-from team_console.store.protocol.verdicts import Face, Seen
+from team_console.store.protocol.seen import Face, Seen
 
 DECISION, KEY = "decision_sha256", "key"
 """Fields of the audit trail's line: the digest of the whole decision, and the key of the console that decided."""

@@ -12,10 +12,11 @@ from msgspec import Struct
 from team_console.store.contract.snapshot import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import TABLE_REFUSES, FieldDict, Message, Status, by_id, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name
-from team_console.store.model.safe import counted, is_blank
+from team_console.store.model.safe import is_blank
 from team_console.store.model.schedule import (
     ON_ITS_WAY,
     attempts_of,
@@ -26,10 +27,11 @@ from team_console.store.model.schedule import (
     next_attempt,
     wait_after,
 )
+from team_console.store.protocol.kinds import SHUTDOWN_REQUEST
+from team_console.store.protocol.message_seal import Seal, message_seal
 from team_console.store.protocol.parsing import parse_message, when_created
-from team_console.store.protocol.relations import REQUEST, is_answer
 from team_console.store.protocol.team_rules import check_permission, check_settings
-from team_console.store.protocol.verdicts import Seal, message_seal
+from team_console.store.protocol.trail_facts import is_answer
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.inbox import Trust, leave_as_is, require_known
 from team_console.store.service.writing import check_known, expanded_recipients, roles_now, sealed
@@ -472,7 +474,7 @@ def _require_fit(state: TeamState, remedy: Remedy, message_id: str, message: Mes
     if message.is_group and remedy is Remedy.REDIRECT:
         raise _not_permitted(f"{message_id} is for a group", "Send the message again to those who need it.")
     # guard: order-stops-nobody-else
-    if remedy is Remedy.REDIRECT and message.type == REQUEST:
+    if remedy is Remedy.REDIRECT and message.type == SHUTDOWN_REQUEST:
         hint = "Recall it, and ask the other agent with: team-console shutdown NAME"
         raise _not_permitted(f"{message_id} asks {message.recipients[0]} itself to stop", hint)
     if remedy is Remedy.REDIRECT and is_answer(message):

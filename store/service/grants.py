@@ -27,8 +27,9 @@ from team_console.store.protocol.grants import (
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.request_row import RequestRow, RequestState
+from team_console.store.protocol.seen import digest_of
 from team_console.store.protocol.sent_back import sent_back
-from team_console.store.protocol.verdicts import digest_of, shown_by_grant
+from team_console.store.protocol.trust import shown_by_grant
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.decision import Decision, refuse_unbound

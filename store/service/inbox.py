@@ -15,17 +15,19 @@ from team_console.store.contract.snapshot import Snapshot
 from team_console.store.contract.team import Addressed, Team
 from team_console.store.contract.transaction import RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
+from team_console.store.model.counted import first_of
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TABLE_REFUSES, TRUST, Message, Status, ids_of
 from team_console.store.model.names import canonical, check_name
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.model.safe import first_of
 from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held, next_attempt, wait_after
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.kinds import SHUTDOWN_REQUEST, RequestKind
 from team_console.store.protocol.parsing import mapping_in, parse_message
 from team_console.store.protocol.request_messages import claims_to_answer
+from team_console.store.protocol.seen import digest_of, given_on
 from team_console.store.protocol.team_rules import breach
-from team_console.store.protocol.verdicts import ORDER, TrustMark, digest_of, given_on, mark_of, may_be_verdict
+from team_console.store.protocol.trust import TrustMark, mark_of
+from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.writing import archive_as_read, check_known, is_settled
@@ -140,7 +142,7 @@ def trust_in(team: Team, messages: Iterable[Message], config: TeamConfig | None 
         threads.get(parse_message(message).request_id or "", []).append(message)
     questions = {key: [item for item in said if parse_message(item).opens is not None] for key, said in threads.items()}
     answered: dict[str, datetime] = {}
-    for order in (verdict for verdict in verdicts if parse_message(verdict).name == ORDER):
+    for order in (verdict for verdict in verdicts if parse_message(verdict).name == SHUTDOWN_REQUEST):
         key = parse_message(order).request_id or ""
         given = (said for said in threads[key] if said.sender in order.recipients)
         moments = [said.created_at for said in given if claims_to_answer(said, RequestKind.SHUTDOWN, key)]

@@ -9,11 +9,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.transaction import Transaction
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import without_none
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean, hint_with_nearest, refuse_case_twin
 from team_console.store.model.recorded import ADD_MEMBERS, REMOVE_MEMBERS
-from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.team_rules import check_settings
 from team_console.store.service.caller import Caller

@@ -20,11 +20,12 @@ from team_console.store.contract.snapshot import Snapshot
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, utc_now
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.model.recorded import CARRIED, RecordedFacts
-from team_console.store.model.safe import counted, safe_line
+from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import mappings_in
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import require_known

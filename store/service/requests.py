@@ -17,15 +17,14 @@ from team_console.store.model.names import canonical, is_name
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import FURTHER, ONCE, WHY, denial_of, origin_of
 from team_console.store.protocol.free_text import secret_warnings
-from team_console.store.protocol.kinds import ASKBACK, ASKED_BACK, REPLACES, RESPONSES, RequestKind
+from team_console.store.protocol.kinds import ASKBACK, ASKED_BACK, REPLACES, RESPONSES, SHUTDOWN_REQUEST, RequestKind
 from team_console.store.protocol.membership import known_members
 from team_console.store.protocol.parsing import key_in, parse_message
 from team_console.store.protocol.phrases import phrase
-from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.remarks import REMARKS, Remark
 from team_console.store.protocol.request_row import RequestRow
+from team_console.store.protocol.seen import REQUEST_DIGEST, Seen, digest_of
 from team_console.store.protocol.team_rules import breach, direction_problems
-from team_console.store.protocol.verdicts import REQUEST_DIGEST, Seen, digest_of
 from team_console.store.service.agents import (
     agent_to_end,
     announce_new_agent,
@@ -238,7 +237,7 @@ def _create_or_end(
         agent = agent_to_end(tx.config, question)
         *odd, last = ending_forecast(tx, question)
         messages, warnings = approve_ending(tx, caller.actor, question, note), [*odd, *warnings]
-        if messages[0].type == REQUEST:
+        if messages[0].type == SHUTDOWN_REQUEST:
             return _WrittenAnswer(messages, warnings, (last,), {"agent": agent})
         told, done = [message.recipients[0] for message in messages], "has ended"
     if len(messages) == 1:
@@ -336,11 +335,11 @@ def request_shutdown(
         quoted = older.payload.get("in_reply_to") if older is not None else None
         body = {"request_id": new_request_id(tx, "shutdown", agent), **said}
         body |= {} if quoted is None else {"in_reply_to": quoted}
-        (message,) = write_drafts(tx, Draft(REQUEST, actor, (agent,), body, message_id=message_id))
+        (message,) = write_drafts(tx, Draft(SHUTDOWN_REQUEST, actor, (agent,), body, message_id=message_id))
         return message, older
 
     signed = signed_record(caller, lambda tx: MadeVerdict(put(tx)[0]), action="shutdown")
-    draft = Draft(REQUEST, actor, (agent,), {**said, "request_id": "new"}, message_id=message_id)
+    draft = Draft(SHUTDOWN_REQUEST, actor, (agent,), {**said, "request_id": "new"}, message_id=message_id)
     warnings, notes = draft.check(caller.team.config()), list[str]()
     with caller.transaction("shutdown") as tx:
         quiet = not_listening(tx, [agent])
@@ -516,7 +515,11 @@ def approval_forecast(snapshot: Snapshot, *, request_id: str, agent_name: str | 
 
 def _unanswered_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
     """Return the latest request to stop that this agent has not answered."""
-    asked = [order for order in tx.select(types=(REQUEST,)) if order.sender == actor and order.recipients == (agent,)]
+    asked = [
+        order
+        for order in tx.select(types=(SHUTDOWN_REQUEST,))
+        if order.sender == actor and order.recipients == (agent,)
+    ]
     replies = tx.thread(asked[-1].request_id or asked[-1].message_id) if asked else []
     is_answered = any(reply.sender == agent and parse_message(reply).approve is not None for reply in replies)
     return None if is_answered or not asked else asked[-1]

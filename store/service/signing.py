@@ -26,26 +26,21 @@ from team_console.store.model.home import state_folder
 from team_console.store.model.message import FieldDict, Message, from_record, without
 from team_console.store.model.recorded import ACCEPT_KEYS, RecordedFacts
 from team_console.store.protocol import ssh_keygen
-from team_console.store.protocol.ssh_signature import read_signature
-from team_console.store.protocol.verdicts import (
-    EVIDENCE,
+from team_console.store.protocol.keys_on_record import (
     KEYS_NAMESPACE,
-    NAMESPACE,
-    ORDER,
-    REQUEST_DIGEST,
     SETTINGS_NAMESPACE,
-    SHOWN,
-    SHOWN_BY,
-    SIGNATURE,
     KeysOfHuman,
     acceptance_text,
     confirmation_text,
-    digest_of,
     fingerprint,
     keys_of,
     keys_of_humans,
-    statement,
 )
+from team_console.store.protocol.kinds import SHUTDOWN_REQUEST
+from team_console.store.protocol.seen import EVIDENCE, REQUEST_DIGEST, SHOWN, SHOWN_BY, digest_of
+from team_console.store.protocol.signatures import VERDICT_NAMESPACE
+from team_console.store.protocol.ssh_signature import read_signature
+from team_console.store.protocol.verdicts import SIGNATURE, statement
 from team_console.store.service.caller import Caller
 from team_console.store.service.writing import sealed
 from team_console.store.settings.public_keys import key_bytes
@@ -109,7 +104,7 @@ def signed_record(
     unsigned = _with_payload(made.message, **shown, **digest)
     caller.tell(f"waiting for your key ({human.name})", ssh_keygen.stop_waiting_for_keys)
     text = statement(config.team_id, unsigned)
-    _, signature = _sign(text, human, NAMESPACE, on_terminal=caller.on_terminal)
+    _, signature = _sign(text, human, VERDICT_NAMESPACE, on_terminal=caller.on_terminal)
     remember_authority(caller.team, config)
     return _with_payload(unsigned, **{SIGNATURE: signature})
 
@@ -161,7 +156,7 @@ def _lasting_parts(message: Message) -> tuple[Any, ...]:
         SHOWN,
         EVIDENCE,
         SHOWN_BY,
-        *(("request_id",) if message.type == ORDER else ()),
+        *(("request_id",) if message.type == SHUTDOWN_REQUEST else ()),
     }
     payload = without(message.payload, made_anew)
     return message.type, message.sender, message.recipients, message.priority, payload

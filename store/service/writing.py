@@ -202,7 +202,7 @@ def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
     announced = {name for name in wanted if name not in tx.config.agents}
     if not (wanted & asked or announced):
         return []
-    from team_console.store.protocol.relations import silent_agents  # with all that judges requests: 8 ms
+    from team_console.store.protocol.agent_stops import silent_agents  # with all that judges requests: 8 ms
 
     quiet = silent_agents(tx.config, (*tx.everything(), *notes)) & wanted
     return [f"{name} has stopped or was asked to; the message waits until it reads again" for name in sorted(quiet)]
@@ -301,7 +301,7 @@ def sealed(message: Message, key: bytes) -> Message:
     """Return the message with its signature when the team has a key (requirement 110)."""
     if not key:
         return message
-    from team_console.store.protocol.verdicts import sign  # with all that judges requests: 8 ms
+    from team_console.store.protocol.message_seal import sign  # with all that judges requests: 8 ms
 
     return from_record({**message.record, "signature": sign(message.record, key)})
 
@@ -360,7 +360,7 @@ def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
 
 def _team_facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
     """Return the facts these messages are judged by; what only some kinds need is looked for only for them."""
-    from team_console.store.protocol.relations import stopped_agents  # with all that judges requests: 8 ms
+    from team_console.store.protocol.agent_stops import stopped_agents  # with all that judges requests: 8 ms
 
     names, live = {read.name for read in reads}, tx.everything()
     carried = map(parse_message, (message for message in live if message.type in CARRIERS))

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import priority_named
 from team_console.store.model.names import USER, canonical, did_you_mean
-from team_console.store.settings.parsing import HOISTED, MAX_BYTES, PRIORITIES, SettingsChecker, Values
+from team_console.store.settings.checking import MAX_BYTES, SettingsChecker, Values
+from team_console.store.settings.table import HOISTED, PRIORITIES
 from team_console.store.settings.team_config import (
     CONFIG_NAME,
     OVERDUE_SECONDS,

@@ -17,32 +17,21 @@ from team_console.store.contract.problem_codes import ARCHIVE_LOST, AUDIT_LOST, 
 from team_console.store.contract.snapshot import Condition, Snapshot
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Fields, Message, by_id
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.grants import names_grant
+from team_console.store.protocol.keys_on_record import keys_of
 from team_console.store.protocol.kinds import RESULTS, RequestKind
 from team_console.store.protocol.parsing import EARLIEST, parse_message, text_in, texts_in, when_created
+from team_console.store.protocol.seen import REQUEST_DIGEST, SHOWN, SHOWN_BY, Face, digest_of, given_on, shown_in
+from team_console.store.protocol.signatures import VERDICT_NAMESPACE
 from team_console.store.protocol.ssh_signature import clean_armour
 from team_console.store.protocol.titles import verdict_reason
-from team_console.store.protocol.verdicts import (
-    NAMESPACE,
-    REQUEST_DIGEST,
-    SHOWN,
-    SHOWN_BY,
-    SIGNATURE,
-    Face,
-    digest_of,
-    given_on,
-    is_signed,
-    keys_of,
-    objection,
-    order_of,
-    shown_in,
-    statement,
-    word_of,
-)
+from team_console.store.protocol.trust import is_signed, objection
+from team_console.store.protocol.verdicts import SIGNATURE, signed_order_in, statement, word_of
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import HistoryPage, newest_archived, plain_cell
@@ -85,7 +74,7 @@ class VerdictProof(Struct, frozen=True):
         ends = {"statement": "", "signature": "", "allowed_signers": "\\n"}
         made = [f"printf '%s{ends[name]}' {shlex.quote(text)} > \"$d/{name}\"" for name, text in files.items()]
         check = (
-            f"ssh-keygen -Y verify -n {NAMESPACE} -I {shlex.quote(self.signer)}"
+            f"ssh-keygen -Y verify -n {VERDICT_NAMESPACE} -I {shlex.quote(self.signer)}"
             ' -f "$d/allowed_signers" -s "$d/signature" < "$d/statement"'
         )
         return " && ".join(["d=$(mktemp -d)", *made, check])
@@ -105,7 +94,7 @@ def _verdict_proof(
     message: Message, row: RequestRow, config: TeamConfig, recorded: RecordedFacts | None
 ) -> VerdictProof:
     """Return the proof of one verdict; of the confirmation of an end the order that it rests on was signed."""
-    signed = order_of(message) or message
+    signed = signed_order_in(message) or message
     on_record = keys_of(config, config.human(message.sender), recorded)
     keys = config.human(message.sender).keys if on_record is None else on_record.known
     return VerdictProof(
@@ -117,7 +106,7 @@ def _verdict_proof(
         objection(config, message, row.question, recorded=recorded),
         statement(config.team_id, signed),
         clean_armour(signed.payload.get(SIGNATURE)),
-        tuple(f'{message.sender} namespaces="{NAMESPACE}" {key}' for key in keys),
+        tuple(f'{message.sender} namespaces="{VERDICT_NAMESPACE}" {key}' for key in keys),
     )
 
 

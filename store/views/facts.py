@@ -22,11 +22,11 @@ from team_console.store.model.schedule import (
     max_attempts,
     next_attempt,
 )
+from team_console.store.protocol.agent_stops import Stop, is_speech
 from team_console.store.protocol.judgement import Judged, row_at
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import SESSION, Membership
 from team_console.store.protocol.parsing import EARLIEST, Order, PlacedMessage
-from team_console.store.protocol.relations import Stop, is_speech
 from team_console.store.protocol.request_row import RequestRow, RequestState
 from team_console.store.protocol.state_reports import report_of, reporter_of
 from team_console.store.protocol.team_rules import expected_on_roster, roster_gaps

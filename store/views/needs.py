@@ -8,12 +8,11 @@ from enum import StrEnum
 from itertools import chain
 
 from msgspec.structs import replace
+from team_console.store.model.counted import counted, first_of
 from team_console.store.model.message import Message, Priority
 from team_console.store.model.names import ALL
-from team_console.store.model.safe import counted, first_of
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.kinds import SHUTDOWN_RESPONSE, RequestKind
 from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, key_in
-from team_console.store.protocol.relations import RESPONSE
 from team_console.store.protocol.state_reports import report_of
 from team_console.store.protocol.team_rules import may_answer
 from team_console.store.protocol.titles import message_title, verdict_reason
@@ -339,7 +338,7 @@ def _since(need: Need, message: Message | None, request: RequestRow | None) -> d
 
 
 def _is_refusal(entry: PlacedMessage) -> bool:
-    return entry.read.name == RESPONSE and entry.read.approve is False
+    return entry.read.name == SHUTDOWN_RESPONSE and entry.read.approve is False
 
 
 def _is_to_read(entry: PlacedMessage) -> bool:

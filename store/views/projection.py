@@ -15,11 +15,11 @@ from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.message import Message, by_id, from_record, ids_of
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.agent_stops import agent_stops
 from team_console.store.protocol.judgement import judge_entries
 from team_console.store.protocol.kinds import UNKNOWN
 from team_console.store.protocol.membership import MEMBERSHIP, SESSION, membership
 from team_console.store.protocol.parsing import PlacedMessage, plans_of, when_created
-from team_console.store.protocol.relations import agent_stops
 from team_console.store.protocol.team_rules import TeamFacts, report_targets
 from team_console.store.views.facts import Facts, deliveries, inboxes, last_seen, requests_of, roster_drift, unanswered
 from team_console.store.views.findings import findings, mark_damaged, withhold_answers

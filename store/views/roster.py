@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from team_console.store.model.counted import counted
 from team_console.store.model.names import ALL, USER, look_alikes
-from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import AgentSession, Doing

@@ -16,7 +16,7 @@ from team_console.store.contract.snapshot import Condition, Snapshot
 from team_console.store.contract.team import Team, WatchHint, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
-from team_console.store.settings.parsing import SETTINGS_LOST, SETTINGS_UNREADABLE
+from team_console.store.settings.settings_problems import SETTINGS_LOST, SETTINGS_UNREADABLE
 from team_console.store.views.blocked import blocked_times
 from team_console.store.views.history import newest_archived, unseen_problem
 from team_console.store.views.projection import view_of

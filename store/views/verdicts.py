@@ -15,7 +15,8 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import NOTES
 from team_console.store.protocol.parsing import parse_message, when_created
 from team_console.store.protocol.request_row import Flag
-from team_console.store.protocol.verdicts import REQUEST_DIGEST, TrustMark, digest_of, trust_words
+from team_console.store.protocol.seen import REQUEST_DIGEST, digest_of
+from team_console.store.protocol.trust import TrustMark, trust_words
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import read_message, require_known
 from team_console.store.service.questions import no_request, refuse_damaged

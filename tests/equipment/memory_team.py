@@ -24,7 +24,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Message, is_copy
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
-from team_console.store.protocol.relations import fact_of
+from team_console.store.protocol.trail_facts import fact_of
 from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.in_force import SettingsInForce
 from team_console.store.settings.settings_file import parse_settings

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from team_console.store.model.message import Message, from_record
-from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, statement
+from team_console.store.protocol.seen import REQUEST_DIGEST, digest_of
+from team_console.store.protocol.signatures import VERDICT_NAMESPACE
+from team_console.store.protocol.verdicts import SIGNATURE, statement
 
 from tests.equipment.command_line import needs
 
@@ -60,7 +62,12 @@ def sign_verdicts(folder: Path, **wanted: str) -> None:
 
 
 def sign_record(
-    record: dict[str, Any], key: Path | str, question: Message | None, *, team_id: str, namespace: str = NAMESPACE
+    record: dict[str, Any],
+    key: Path | str,
+    question: Message | None,
+    *,
+    team_id: str,
+    namespace: str = VERDICT_NAMESPACE,
 ) -> None:
     """Sign a verdict with a key, over the question that it answers where one is named."""
     payload = record["payload"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.pretty import pretty_repr
 from team_console.store.model.message import Message, from_record
-from team_console.store.protocol.verdicts import Seal, message_seal, sign
+from team_console.store.protocol.message_seal import Seal, message_seal, sign
 from team_console.store.settings.team_config import TeamConfig
 
 from tests.equipment.cases import cases

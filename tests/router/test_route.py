@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.verdicts import Seal, message_seal, sign
+from team_console.store.protocol.message_seal import Seal, message_seal, sign
 from team_console.store.service import agent_command, maintenance
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Remedy, apply_remedy

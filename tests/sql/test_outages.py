@@ -16,7 +16,7 @@ from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.problem_codes import OUTCOME_UNKNOWN
 from team_console.store.contract.snapshot import Condition
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol.verdicts import TrustMark
+from team_console.store.protocol.trust import TrustMark
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import Received, receive
 from team_console.store.service.requests import approve, submit_plan

@@ -11,11 +11,8 @@ from pathlib import Path
 import pytest
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import TeamError
+from team_console.store.protocol.keys_on_record import SETTINGS_NAMESPACE, confirmation_text
 from team_console.store.protocol.ssh_keygen import ssh_signature
-from team_console.store.protocol.verdicts import (
-    SETTINGS_NAMESPACE,
-    confirmation_text,
-)
 from team_console.store.service import sending
 from team_console.store.settings.team_config import Human
 from team_console.store.views.rows import Flag

@@ -24,14 +24,10 @@ from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.grants import GRANTED, answer_by
-from team_console.store.protocol.verdicts import (
-    NAMESPACE,
-    REQUEST_DIGEST,
-    SIGNATURE,
-    digest_of,
-    objection,
-    shown_by_grant,
-)
+from team_console.store.protocol.seen import REQUEST_DIGEST, digest_of
+from team_console.store.protocol.signatures import VERDICT_NAMESPACE
+from team_console.store.protocol.trust import objection, shown_by_grant
+from team_console.store.protocol.verdicts import SIGNATURE
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.grants import recall_grant, start_grant, trial_of
@@ -124,7 +120,7 @@ def _forge(
     ways: tuple[str, ...] = ("append",),
     key: str = "",
     team_id: str = TEAM_ID,
-    namespace: str = NAMESPACE,
+    namespace: str = VERDICT_NAMESPACE,
     names_request: bool = True,
     **changes: str,
 ) -> None:

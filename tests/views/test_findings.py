@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.model.errors import Problem
-from team_console.store.protocol.verdicts import sign
+from team_console.store.protocol.message_seal import sign
 from team_console.store.views.projection import Projection, view_of
 
 from tests.equipment.cases import constant

@@ -15,8 +15,9 @@ from team_console.console.tui.commands.writing import message
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
 from team_console.console.tui.words import in_quotes
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     editable_part,
@@ -31,8 +32,8 @@ from team_console.store.protocol.grants import scope_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Remark
+from team_console.store.protocol.seen import digest_of, seen_of, seen_of_words
 from team_console.store.protocol.suggestions import suggestion_words
-from team_console.store.protocol.verdicts import digest_of, seen_of, seen_of_words
 from team_console.store.service import grants, requests
 from team_console.store.service.decision import Decision
 from team_console.store.views.alike import decided_before

@@ -13,10 +13,11 @@ from team_console.console.tui.commands.seen_request import decision_in_view, pen
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
 from team_console.console.tui.words import request_outcome
+from team_console.store.model.counted import counted, first_of
 from team_console.store.model.message import Message
-from team_console.store.model.safe import counted, first_of, safe_line
+from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import permission_of, tool_in_line
-from team_console.store.protocol.verdicts import digest_of, seen_of
+from team_console.store.protocol.seen import digest_of, seen_of
 from team_console.store.service import inbox
 from team_console.store.views.alike import causes_of, spans_that_differ
 from team_console.store.views.rows import RequestRow

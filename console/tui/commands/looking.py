@@ -17,8 +17,9 @@ from team_console.console.tui.editor import edit_file, run_in_terminal, view_tex
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.modes.needs import NeedsPane
 from team_console.console.tui.screens import ReadingScreen, TeamsScreen, ThemeList, teams_beside
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.views.conversation import gather_thread
 from team_console.store.views.digest import DigestGroup, group_head, happening_line
 from team_console.store.views.history import newest_archived
@@ -30,8 +31,8 @@ from team_console.widgets.bars import Card
 from team_console.widgets.conversation_document import conversation_document
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.fields import FieldKind, words_of_a_decision
-from team_console.widgets.prompt_form import Confirm
 from team_console.widgets.help_panel import HelpPanel, HelpRow
+from team_console.widgets.prompt_form import Confirm
 from team_console.widgets.row_list import RowList
 from team_console.widgets.shutdown_document import shutdown_document
 from team_console.widgets.text import Line

@@ -14,10 +14,11 @@ from team_console.console.tui.commands.looking import stops
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite, names_on_record
 from team_console.console.tui.words import in_quotes, names_listed, receipt_words
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import URGENT, Message
 from team_console.store.model.names import ALL, USER
-from team_console.store.model.safe import counted, safe_line
+from team_console.store.model.safe import safe_line
 from team_console.store.protocol.free_text import count_words, summary_warnings
 from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.titles import said_in
@@ -29,8 +30,8 @@ from team_console.store.views.rows import AgentState, View
 from team_console.store.views.stopping import whom_to_stop
 from team_console.widgets.compose_form import Compose, WrittenMessage
 from team_console.widgets.fields import Ask, FieldKind, OptionLine, words_of_a_decision
-from team_console.widgets.prompt_form import Choice, Confirm, Prompt
 from team_console.widgets.line_field import with_name
+from team_console.widgets.prompt_form import Choice, Confirm, Prompt
 
 
 def message(screen: MainScreen, context: ActionContext) -> None:

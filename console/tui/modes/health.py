@@ -21,8 +21,9 @@ from team_console.store.contract.audit_line import AuditLine
 from team_console.store.contract.problem_codes import FOREIGN_TEAM, KEPT_PRIVATE
 from team_console.store.contract.team import WatchState
 from team_console.store.model.clock import from_text
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem
-from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.search import Searchable, searchable_texts

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from team_console.console.tui.modes.listing import ShownList
 from team_console.console.tui.words import BROKEN_DOCUMENT, NO_LONGER, request_outcome, row_now, with_banner
 from team_console.store.model.safe import safe_text
-from team_console.store.protocol.verdicts import digest_of
+from team_console.store.protocol.seen import digest_of
 from team_console.store.views.rows import RequestRow, RequestState
 from team_console.widgets.document import Document
 from team_console.widgets.panel import NotShown

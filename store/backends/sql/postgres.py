@@ -50,9 +50,9 @@ from team_console.store.contract.presence import UNKNOWN_ATTENDANCE, Attendance,
 from team_console.store.contract.problem_codes import OUTCOME_UNKNOWN, SERVER_READ_ONLY
 from team_console.store.contract.team import WatchHint, WatchState
 from team_console.store.model.clock import Clock, to_text
+from team_console.store.model.counted import first_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import state_folder
-from team_console.store.model.safe import first_of
 
 _TABLES = """
 SELECT relname::text, has_table_privilege(pg_class.oid, 'SELECT')

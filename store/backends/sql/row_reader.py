@@ -14,9 +14,9 @@ from team_console.store.backends.sql.rows import ROW_REFUSED, Row, RowEntry, rea
 from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, Shape
 from team_console.store.backends.sql.window import LARGE, is_large, read_window
 from team_console.store.contract.team import Progress
+from team_console.store.model.counted import first_of
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
-from team_console.store.model.safe import first_of
 
 _CHUNK = 1000
 """Rows that are fetched at once."""

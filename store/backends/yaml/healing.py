@@ -138,7 +138,7 @@ def reconcile(
         archived: Whether a message is safe in an archive, so that it may go unless others rely on it.
         taken_out: Whether we archived an id and took it out, so that it may not come back.
     """
-    from team_console.store.protocol.relations import retained_ids  # with all that judges requests: 8 ms
+    from team_console.store.protocol.retention import retained_ids  # with all that judges requests: 8 ms
 
     healing = Healing()
     found = by_id(current.messages())
@@ -237,7 +237,7 @@ def _heal_message(wanted: Message, here: Message, last: Message | None, healing:
         healing.change(here, changed_keys(here.record, wanted.record))
         healing.tell(HEALED_CUT, here, "was cut short by another program; it is whole again")
         return
-    from team_console.store.protocol.relations import is_answer  # with all that judges requests: 8 ms
+    from team_console.store.protocol.trail_facts import is_answer  # with all that judges requests: 8 ms
 
     # guard: answers-put-back
     if is_answer(wanted) and not is_same(here, wanted):

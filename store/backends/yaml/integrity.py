@@ -12,9 +12,10 @@ from team_console.store.backends.yaml.layout import Layout, archive_part, is_pri
 from team_console.store.backends.yaml.lock import parse_released, read_text
 from team_console.store.backends.yaml.recovery import audit_problem
 from team_console.store.contract.problem_codes import ARCHIVE_LOST, AUDIT_LOST
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.names import is_name
-from team_console.store.model.safe import counted, safe_line
+from team_console.store.model.safe import safe_line
 
 DELETE_ARCHIVED = "delete_archived"
 """The one action that takes messages out of archives; its fact `left` says what stays of which file."""

@@ -36,9 +36,9 @@ from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, apply_line, archive_entry, merge_lines
 from team_console.store.backends.yaml.queue_file import QueueFile, load_queue
 from team_console.store.contract.problem_codes import AUDIT_LOST
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message
-from team_console.store.model.safe import counted
 
 
 def recover(team: LockedTeam) -> TransactionLine | None:
@@ -290,7 +290,7 @@ def _was_written(disk: Disk, layout: Layout) -> bool:
     """
     if disk.stat(layout.prev) is not None:
         return True
-    from team_console.store.protocol.verdicts import REQUEST_DIGEST  # with all that judges requests: 8 ms
+    from team_console.store.protocol.seen import REQUEST_DIGEST  # with all that judges requests: 8 ms
 
     queue = disk.stat(layout.queue)
     # A queue beyond the limit is told of as such; looking through it would take the console's time at each reading.

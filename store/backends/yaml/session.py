@@ -287,7 +287,7 @@ def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
     """Refuse to commit what rests on a message that says something else by now."""
     if not rests_on:
         return
-    from team_console.store.protocol.verdicts import digest_of  # with all that judges requests: 8 ms
+    from team_console.store.protocol.seen import digest_of  # with all that judges requests: 8 ms
 
     for message in rests_on:
         now = text.message(message.message_id)

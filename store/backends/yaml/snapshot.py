@@ -47,10 +47,10 @@ from team_console.store.contract.problem_codes import FOREIGN_WRITE, NO_LOCKS, N
 from team_console.store.contract.snapshot import Condition, Snapshot
 from team_console.store.contract.team import Addressed, Progress
 from team_console.store.model.clock import Clock, from_nanoseconds
+from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.recorded import REWORDED, RecordedFacts
-from team_console.store.model.safe import counted
 from team_console.store.settings.in_force import SettingsInForce
 
 _NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
