@@ -28,7 +28,7 @@ from team_console.store.contract.presence import Presence, new_presence_name
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.parsing import text_in
+from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.protocol.sent_back import sent_back
 from team_console.store.service.asking import ask_permission, ask_question
 from team_console.store.service.caller import Receipt

@@ -13,7 +13,7 @@ from team_console.console.clients.event import Event, EventName, Reply, Wish, sp
 from team_console.console.clients.joining import Joining
 from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow
 from team_console.store.model.errors import Problem
-from team_console.store.protocol.parsing import mapping_in, mappings_in, text_in
+from team_console.store.protocol.foreign_fields import mapping_in, mappings_in, text_in
 from team_console.store.protocol.sent_back import SentBack
 
 LONGEST_CONTEXT = 9_500

@@ -8,7 +8,7 @@ import stat
 from msgspec.structs import replace
 from team_console.console.clients.event import Event
 from team_console.store.protocol.client_requests import Permission
-from team_console.store.protocol.parsing import text_in
+from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.service.asking import LARGEST_BEFORE
 
 _CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})

@@ -16,7 +16,7 @@ from team_console.console.clients.joining import Joining
 from team_console.console.clients.run_record import EXIT
 from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow, clean_text, typed_text
 from team_console.store.model.home import home
-from team_console.store.protocol.parsing import mapping_in, mappings_in, text_in
+from team_console.store.protocol.foreign_fields import mapping_in, mappings_in, text_in
 from team_console.store.protocol.sent_back import SentBack
 
 NAME = "qwen-code"

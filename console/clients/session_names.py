@@ -17,7 +17,7 @@ from team_console.console.clients.quick import project_of
 from team_console.console.clients.session_files import LEFT_OUT, name_files, name_of_session
 from team_console.store.backends.open import open_team
 from team_console.store.model.names import ALL, USER
-from team_console.store.protocol.parsing import text_in
+from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.service.caller import Caller
 from team_console.store.service.members import add_members
 from team_console.store.settings.team_config import Agent

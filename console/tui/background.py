@@ -20,7 +20,7 @@ from team_console.store.contract.attachments import attachment_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.parsing import mapping_in
+from team_console.store.protocol.foreign_fields import mapping_in
 from team_console.store.views.evidence import EVIDENCE_NOT_KNOWN
 from team_console.store.views.rows import RequestState
 

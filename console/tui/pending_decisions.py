@@ -28,7 +28,7 @@ from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.parsing import text_in, texts_in
+from team_console.store.protocol.foreign_fields import text_in, texts_in
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.views.rows import View
 from team_console.widgets.form_results import DeferredResult, Stopped

@@ -35,7 +35,7 @@ from team_console.store.model.message import FieldDict, Message, Status, from_re
 from team_console.store.model.names import as_name, did_you_mean
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import KINDS
-from team_console.store.protocol.parsing import when_created
+from team_console.store.protocol.placed_message import when_created
 from team_console.store.settings.in_force import SettingsInForce
 from team_console.store.settings.team_config import Agent, KindRule, TeamConfig
 

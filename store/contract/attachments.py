@@ -9,7 +9,7 @@ from team_console.store.contract.problem_codes import PRIVATE
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.parsing import mapping_in
+from team_console.store.protocol.foreign_fields import mapping_in
 
 
 def attachment_of(message: Message) -> str | None:

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
-from team_console.store.model.errors import Problem
-from team_console.store.model.message import STATE_KEYS, Message, from_record
+from team_console.store.model.changed_message import is_same
+from team_console.store.model.message import Message, from_record
 
 ACCEPT_KEYS = "accept_keys"
 """The action that takes keys of a human on record."""
@@ -320,32 +320,6 @@ def _member_names(facts: Mapping[str, Any]) -> Iterator[str]:
             yield member["name"]
 
 
-def changed_parts(message: Message, recorded: Message) -> str:
-    """Return the recorded parts that the message changed, in words; its status and times may have gone on."""
-    parts = {
-        "kind": message.type != recorded.type,
-        "sender": message.sender != recorded.sender,
-        "recipient": message.recipients != recorded.recipients,
-        "text": message.payload != recorded.payload,
-        "date": message.created != recorded.created and message.created_at != recorded.created_at,
-    }
-    return ", ".join(name for name, differs in parts.items() if differs)
-
-
-def changed_problem(message_id: str, what: str) -> Problem:
-    """Return the finding that a live message says something else than was recorded; `what`, as `changed_parts`
-    gives it.
-    """
-    text = f"another program changed it after it was recorded; another than on record: {what}"
-    hint = "The audit trail has the original. Ask its sender what it wrote; do not act on it before."
-    return Problem("CHANGED_MESSAGE", "error", message_id, text, hint)
-
-
-def is_same(message: Message, recorded: Message) -> bool:
-    """Return whether a message says what is on record of it."""
-    return not changed_parts(message, recorded)
-
-
 def ids_written_by_desk(action: str, facts: object) -> tuple[str, ...]:
     """Return the ids of copied messages that team-console wrote in the team they came from."""
     named = facts.get("by_desk") if action == MIGRATE and isinstance(facts, dict) else None
@@ -358,13 +332,6 @@ def _copied_lines(action: str, facts: Mapping[str, Any]) -> Iterator[tuple[objec
     for line in lines if isinstance(lines, list) else ():
         if isinstance(line, dict) and isinstance(line.get("facts"), dict):
             yield line.get("action"), line["facts"]
-
-
-def with_recorded_words(message: Message, recorded: Message) -> Message:
-    """Return the message as it is on record, with the progress it has made since."""
-    progress = {key: message.record[key] for key in STATE_KEYS if key in message.record}
-    words = {key: value for key, value in recorded.record.items() if key not in STATE_KEYS or key in progress}
-    return from_record({**words, **progress})
 
 
 def _parse_message(raw: bytes) -> Message | None:

@@ -18,7 +18,7 @@ from team_console.store.protocol.membership import (
     is_master,
     membership_of,
 )
-from team_console.store.protocol.parsing import EARLIEST, Order, PlacedMessage
+from team_console.store.protocol.placed_message import EARLIEST, Order, PlacedMessage
 from team_console.store.protocol.trust import objection
 from team_console.store.settings.team_config import TeamConfig
 

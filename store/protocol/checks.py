@@ -26,6 +26,8 @@ from team_console.store.model.message import (
 )
 from team_console.store.model.names import hint_with_nearest
 from team_console.store.model.safe import is_blank
+from team_console.store.protocol.carried import CARRIERS, Carried, carried_in
+from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.protocol.kinds import (
     EACH,
     FOR_CLIENTS,
@@ -40,15 +42,8 @@ from team_console.store.protocol.kinds import (
     RequestKind,
     kind_of,
 )
-from team_console.store.protocol.parsing import (
-    BATCH_REPORT,
-    CARRIERS,
-    Carried,
-    ParsedMessage,
-    carried_in,
-    parse_message,
-    text_in,
-)
+from team_console.store.protocol.parsing import ParsedMessage, parse_message
+from team_console.store.protocol.sprint_plans import BATCH_REPORT
 
 
 def default_recipients(type: str, to: Sequence[str]) -> tuple[str, ...]:

@@ -21,8 +21,9 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.json_object import refuse_repeated_keys
 from team_console.store.model.message import FieldDict, Fields, Message, nonempty, without
 from team_console.store.model.safe import fenced, safe_line, with_blanks_seen
+from team_console.store.protocol.foreign_fields import items_in, mapping_in, mappings_in, text_in
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import items_in, mapping_in, mappings_in, parse_message, text_in
+from team_console.store.protocol.parsing import parse_message
 
 TIMED_OUT = "timed out"
 """The reason of a request that nobody answered before it expired."""

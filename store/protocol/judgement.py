@@ -18,7 +18,8 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.client_requests import TIMED_OUT, expiry_of
 from team_console.store.protocol.kinds import ASKED_BACK, IN_WORDS, RESULTS, REUSED_IDS, RequestKind
-from team_console.store.protocol.parsing import Order, PlacedMessage, parse_message, thread_of
+from team_console.store.protocol.parsing import parse_message, thread_of
+from team_console.store.protocol.placed_message import Order, PlacedMessage
 from team_console.store.protocol.request_chains import (
     DISPATCHED,
     STOP,

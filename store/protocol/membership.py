@@ -9,15 +9,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.model.message import Message, ids_of
 from team_console.store.model.names import ALL, USER, as_name, is_name
+from team_console.store.protocol.carried import CARRIERS
+from team_console.store.protocol.foreign_fields import items_in, text_in
 from team_console.store.protocol.kinds import AGENT_DESTROYED
-from team_console.store.protocol.parsing import (
-    CARRIERS,
-    Order,
-    ParsedMessage,
-    PlacedMessage,
-    items_in,
-    text_in,
-)
+from team_console.store.protocol.parsing import ParsedMessage
+from team_console.store.protocol.placed_message import Order, PlacedMessage
 from team_console.store.settings.team_config import TeamConfig
 
 SESSION = "session_state"

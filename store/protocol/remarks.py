@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.protocol.parsing import mappings_in, text_in
+from team_console.store.protocol.foreign_fields import mappings_in, text_in
 from team_console.store.protocol.phrases import phrase
 
 REMARKS = "remarks"

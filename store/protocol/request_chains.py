@@ -11,19 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 from team_console.store.model.message import Message
+from team_console.store.protocol.foreign_fields import key_in
 from team_console.store.protocol.kinds import REPLACES, RequestKind
 from team_console.store.protocol.membership import is_master
-from team_console.store.protocol.parsing import (
-    DISPATCH,
-    EARLIEST,
-    Order,
-    PlacedMessage,
-    dispatched_name,
-    key_in,
-    parse_message,
-)
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.placed_message import EARLIEST, Order, PlacedMessage
 from team_console.store.protocol.request_messages import RequestMessages
 from team_console.store.protocol.request_row import Flag, RequestRow, RequestState
+from team_console.store.protocol.sprint_plans import DISPATCH, dispatched_name
 
 Chain = tuple[str, str]
 """What links requests: the kind and its author, or `stop` or `dispatch` and the agent that it is about."""

@@ -10,7 +10,7 @@ from enum import StrEnum
 from msgspec import Struct
 from team_console.store.model.message import FieldDict, Fields, Message, per_message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.parsing import text_in, texts_in
+from team_console.store.protocol.foreign_fields import text_in, texts_in
 
 REQUEST_DIGEST, SHOWN, EVIDENCE, SHOWN_BY = "request_sha256", "shown_sha256", "evidence", "shown_by"
 """Fields of a verdict and of its line in the audit trail: the digest of the question as it stood when it was decided,

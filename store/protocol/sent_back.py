@@ -22,8 +22,9 @@ from team_console.store.protocol.client_requests import (
     questions_of,
     rest_of_input,
 )
+from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message, text_in
+from team_console.store.protocol.parsing import parse_message
 
 
 class SentBack(Struct, frozen=True):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from team_console.store.model.message import Fields
-from team_console.store.protocol.parsing import items_in, text_in, texts_in
+from team_console.store.protocol.foreign_fields import items_in, text_in, texts_in
 
 _REACH = {
     "session": "for this session",

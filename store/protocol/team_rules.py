@@ -12,22 +12,12 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Fields, Message
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean
 from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.foreign_fields import ids_listed, key_in, mapping_in, text_in, texts_in
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, UNKNOWN, Family, MessageKind, RequestKind, kind_of
 from team_console.store.protocol.membership import CREATED, DESTROYED, created_agent, is_master
-from team_console.store.protocol.parsing import (
-    BATCH_REPORT,
-    COMPLETE,
-    ParsedMessage,
-    PlacedMessage,
-    Plan,
-    batch_key,
-    key_in,
-    mapping_in,
-    parse_message,
-    text_in,
-    texts_in,
-    texts_of,
-)
+from team_console.store.protocol.parsing import ParsedMessage, parse_message
+from team_console.store.protocol.placed_message import PlacedMessage
+from team_console.store.protocol.sprint_plans import BATCH_REPORT, COMPLETE, Plan, batch_key
 from team_console.store.settings.settings_problems import LOST_SETTINGS_HINT
 from team_console.store.settings.team_config import TeamConfig
 
@@ -385,7 +375,7 @@ def _check_batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[_Team
         texts = [f"the plan of session {session:.80} has no batch {batch:.80}"]
     else:
         wanted = dict(plan)[batch]
-        told = [*texts_of(body.get("stories_completed")), *texts_of(body.get("stories_failed"))]
+        told = [*ids_listed(body.get("stories_completed")), *ids_listed(body.get("stories_failed"))]
         untold, unplanned = [item for item in wanted if item not in told], [item for item in told if item not in wanted]
         texts = [f"nothing is said of {', '.join(untold)}, which the plan has in batch {batch:.80}"] if untold else []
         texts += [f"the plan has no {', '.join(unplanned)} in batch {batch:.80}"] if unplanned else []

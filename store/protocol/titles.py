@@ -17,8 +17,9 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
+from team_console.store.protocol.foreign_fields import mappings_in, text_in
 from team_console.store.protocol.kinds import Family, RequestKind
-from team_console.store.protocol.parsing import ParsedMessage, mappings_in, parse_message, text_in
+from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.seen import REQUEST_DIGEST, SHOWN, SHOWN_BY
 
 _DEPTH = 40

@@ -16,12 +16,15 @@ from team_console.store.model.names import ALL, USER, check_name, is_name, refus
 from team_console.store.model.safe import safe_line
 from team_console.store.model.schedule import lease_end
 from team_console.store.protocol.agent_stops import stopped_agents
+from team_console.store.protocol.carried import CARRIERS
 from team_console.store.protocol.checks import sprint_content
+from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.protocol.judgement import with_bearing
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST
 from team_console.store.protocol.membership import CREATED, created_agent, known_members, members
-from team_console.store.protocol.parsing import CARRIERS, EARLIEST, parse_message, text_in
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.phrases import phrase
+from team_console.store.protocol.placed_message import EARLIEST
 from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.seen import Seen
 from team_console.store.protocol.team_rules import SM, classes_of, ending_problem

@@ -21,8 +21,9 @@ from team_console.store.model.message import TABLE_REFUSES, TRUST, Message, Stat
 from team_console.store.model.names import canonical, check_name
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held, next_attempt, wait_after
+from team_console.store.protocol.foreign_fields import mapping_in
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST, RequestKind
-from team_console.store.protocol.parsing import mapping_in, parse_message
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.request_messages import claims_to_answer
 from team_console.store.protocol.seen import digest_of, given_on
 from team_console.store.protocol.team_rules import breach

@@ -26,7 +26,7 @@ from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.model.recorded import CARRIED, RecordedFacts
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.parsing import mappings_in
+from team_console.store.protocol.foreign_fields import mappings_in
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import require_known
 from team_console.store.service.questions import requests_in

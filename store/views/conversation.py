@@ -16,7 +16,9 @@ from team_console.store.model.message import by_id as messages_by_id
 from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
-from team_console.store.protocol.parsing import Order, mapping_in, parse_message, text_in, when_created
+from team_console.store.protocol.foreign_fields import mapping_in, text_in
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.placed_message import Order, when_created
 from team_console.store.views.facts import status_for, unquoted_partners
 from team_console.store.views.history import HistoryPage
 from team_console.store.views.rows import RequestRow

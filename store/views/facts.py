@@ -26,7 +26,7 @@ from team_console.store.protocol.agent_stops import Stop, is_speech
 from team_console.store.protocol.judgement import Judged, row_at
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import SESSION, Membership
-from team_console.store.protocol.parsing import EARLIEST, Order, PlacedMessage
+from team_console.store.protocol.placed_message import EARLIEST, Order, PlacedMessage
 from team_console.store.protocol.request_row import RequestRow, RequestState
 from team_console.store.protocol.state_reports import report_of, reporter_of
 from team_console.store.protocol.team_rules import expected_on_roster, roster_gaps

@@ -15,7 +15,8 @@ from team_console.store.model.clock import local_time
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.parsing import EARLIEST, parse_message, when_created
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.placed_message import EARLIEST, when_created
 from team_console.store.protocol.titles import said_in
 from team_console.store.views.search import Query, Searchable, searchable_message
 

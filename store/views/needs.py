@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from team_console.store.model.counted import counted, first_of
 from team_console.store.model.message import Message, Priority
 from team_console.store.model.names import ALL
+from team_console.store.protocol.foreign_fields import key_in
 from team_console.store.protocol.kinds import SHUTDOWN_RESPONSE, RequestKind
-from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, key_in
+from team_console.store.protocol.placed_message import EARLIEST, PlacedMessage
 from team_console.store.protocol.state_reports import report_of
 from team_console.store.protocol.team_rules import may_answer
 from team_console.store.protocol.titles import message_title, verdict_reason

@@ -19,7 +19,8 @@ from team_console.store.protocol.agent_stops import agent_stops
 from team_console.store.protocol.judgement import judge_entries
 from team_console.store.protocol.kinds import UNKNOWN
 from team_console.store.protocol.membership import MEMBERSHIP, SESSION, membership
-from team_console.store.protocol.parsing import PlacedMessage, plans_of, when_created
+from team_console.store.protocol.placed_message import PlacedMessage, when_created
+from team_console.store.protocol.sprint_plans import plans_of
 from team_console.store.protocol.team_rules import TeamFacts, report_targets
 from team_console.store.views.facts import Facts, deliveries, inboxes, last_seen, requests_of, roster_drift, unanswered
 from team_console.store.views.findings import findings, mark_damaged, withhold_answers

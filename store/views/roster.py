@@ -10,7 +10,7 @@ from team_console.store.model.names import ALL, USER, look_alikes
 from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import AgentSession, Doing
-from team_console.store.protocol.parsing import Order
+from team_console.store.protocol.placed_message import Order
 from team_console.store.protocol.state_reports import report_of
 from team_console.store.views.facts import AgentInbox, Facts
 from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow

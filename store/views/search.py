@@ -21,7 +21,8 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL
-from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.placed_message import EARLIEST
 from team_console.store.views.rows import RequestRow
 
 KEYS = ("from", "to", "with", "kind", "status", "is", "since", "before")

@@ -6,22 +6,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from team_console.store.protocol.foreign_fields import ids_listed, key_in, mapping_in, texts_in
 from team_console.store.protocol.membership import DESTROYED, ROSTER, created_agent
-from team_console.store.protocol.parsing import (
+from team_console.store.protocol.placed_message import PlacedMessage
+from team_console.store.protocol.sprint_plans import (
     BATCH_REPORT,
     COMPLETE,
     CORRECTION,
     DISPATCH,
     PLAN,
-    PlacedMessage,
     batch_key,
     dispatched_name,
-    key_in,
-    mapping_in,
     planned,
     replanned,
-    texts_in,
-    texts_of,
 )
 from team_console.store.views.facts import Requests
 from team_console.store.views.rows import Batch, Lifecycle, Sprint, Step, Story, StoryState
@@ -84,7 +81,7 @@ class _SprintFold:
         session.plan(planned(body.get("batches")), entry)
         graph = mapping_in(body, "dependency_graph")
         for story in graph:
-            session.needs[str(story)] = texts_of(mapping_in(graph, story).get("depends_on"))
+            session.needs[str(story)] = ids_listed(mapping_in(graph, story).get("depends_on"))
 
     def correct(self, entry: PlacedMessage) -> None:
         """Take a correction: it drops what it drops, and what an agent works on stays where it is."""
@@ -140,7 +137,7 @@ class _SprintFold:
         batch = session.batches.setdefault(key, _Batch(key, [], slave, entry))
         batch.slave, batch.report = slave, entry
         for state, name in ((StoryState.DONE, "stories_completed"), (StoryState.FAILED, "stories_failed")):
-            for story in texts_of(body.get(name)):
+            for story in ids_listed(body.get(name)):
                 if session.batch_of(story) is None:
                     batch.stories.append(story)
                 session.states[story] = state

@@ -11,7 +11,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import ALL, USER
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import EARLIEST
+from team_console.store.protocol.placed_message import EARLIEST
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.requests import request_shutdown
 from team_console.store.service.sending import Preview, preview

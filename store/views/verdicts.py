@@ -13,7 +13,8 @@ from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import NOTES
-from team_console.store.protocol.parsing import parse_message, when_created
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.placed_message import when_created
 from team_console.store.protocol.request_row import Flag
 from team_console.store.protocol.seen import REQUEST_DIGEST, digest_of
 from team_console.store.protocol.trust import TrustMark, trust_words

@@ -20,7 +20,8 @@ from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.counted import counted
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.placed_message import EARLIEST
 from team_console.store.views.decisions import (
     DecidedRequest,
     DecisionLedger,

@@ -26,7 +26,7 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.message_seal import Seal
-from team_console.store.protocol.parsing import newest_first, when_created
+from team_console.store.protocol.placed_message import newest_first, when_created
 from team_console.store.views.conversation import deliveries_of, group_copies, merge_copies
 from team_console.store.views.history import SearchStep, search
 from team_console.store.views.rows import RequestRow

@@ -18,7 +18,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status, addressees, nonempty
 from team_console.store.model.names import spellings
-from team_console.store.protocol.parsing import when_created
+from team_console.store.protocol.placed_message import when_created
 
 
 def count_pushed(connection: Connection, shape: Shape, agent: str) -> int:

@@ -20,7 +20,8 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, by_id, from_record
 from team_console.store.model.recorded import ACCEPT_SETTINGS, CARRIED
-from team_console.store.protocol.parsing import items_in, mapping_in, parse_message
+from team_console.store.protocol.foreign_fields import items_in, mapping_in
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.trail_facts import is_answer
 from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.settings.team_config import TeamConfig

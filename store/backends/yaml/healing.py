@@ -20,6 +20,7 @@ from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, changed_keys
 from team_console.store.backends.yaml.queue_file import QueueFile
+from team_console.store.model.changed_message import changed_parts, is_same
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import (
     DONE,
@@ -32,7 +33,7 @@ from team_console.store.model.message import (
     is_ahead,
     rank,
 )
-from team_console.store.model.recorded import REWORDED, changed_parts, is_same
+from team_console.store.model.recorded import REWORDED
 
 
 def is_cut(here: object, wanted: object) -> bool:

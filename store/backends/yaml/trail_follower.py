@@ -16,7 +16,7 @@ from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import is_private_to_other
 from team_console.store.contract.audit_line import AuditLine, LineSeal, judge_seal
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.parsing import mapping_in
+from team_console.store.protocol.foreign_fields import mapping_in
 
 _SEAL = re.compile(rb',"seal":"([0-9a-f-]{73})"\}\n\Z')
 
