@@ -12,8 +12,8 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, IN_WORDS, RESULTS, RequestKind
+from team_console.store.protocol.rights import may_answer
 from team_console.store.protocol.seen import Seen
-from team_console.store.protocol.team_rules import may_answer
 from team_console.store.views.needs import ItemPart, part_of
 from team_console.store.views.rows import ActionItem, RequestRow, View
 

@@ -35,7 +35,8 @@ from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.contract.presence import new_presence_name
 from team_console.store.model.errors import TeamError
 from team_console.store.model.names import ALL, USER, canonical, check_name, is_name
-from team_console.store.protocol.membership import SESSION, Doing, known_members
+from team_console.store.protocol.client_sessions import SESSION, Doing
+from team_console.store.protocol.membership import known_members
 from team_console.store.service.caller import Caller
 from team_console.store.service.grants import is_granted
 from team_console.store.service.sessions import handed_elsewhere, is_urgent, mail_waiting, note_session

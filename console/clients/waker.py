@@ -16,7 +16,7 @@ from team_console.console.clients.quick import NUDGE, WAKE
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import STATE
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol.membership import Doing
+from team_console.store.protocol.client_sessions import Doing
 from team_console.store.service.sessions import mail_waiting
 from team_console.store.service.waiting import UnavailableStore, until
 

@@ -16,8 +16,9 @@ from team_console.console.clients.run_record import LARGEST, OLD
 from team_console.console.clients.session_files import agent_prefix, state_subfolder
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
-from team_console.store.protocol.client_requests import origin_of, path_of_input, permission_of
+from team_console.store.protocol.client_requests import origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.tool_input import path_of_input
 from team_console.store.views.evidence import (
     EVIDENCE_NOT_KNOWN,
     MOST_NAMES,

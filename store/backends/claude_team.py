@@ -32,7 +32,8 @@ from team_console.store.model.clock import Clock, from_nanoseconds, from_text, t
 from team_console.store.model.counted import counted, first_of
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, Status, from_record
-from team_console.store.model.names import as_name, did_you_mean
+from team_console.store.model.names import as_name
+from team_console.store.model.nearest import did_you_mean
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.placed_message import when_created

@@ -27,7 +27,7 @@ from team_console.store.model.clock import from_nanoseconds, to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status, new_record
 from team_console.store.model.names import as_name
-from team_console.store.protocol.membership import SESSION
+from team_console.store.protocol.client_sessions import SESSION
 
 _MOMENT = 60.0
 """Seconds after which a file that was never locked was left behind by a process killed while it made it."""

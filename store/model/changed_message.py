@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import STATE_KEYS, Message, from_record
+from team_console.store.model.message import Message, from_record
+from team_console.store.model.message_copies import STATE_KEYS
 
 
 def changed_parts(message: Message, recorded: Message) -> str:

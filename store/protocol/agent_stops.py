@@ -9,15 +9,10 @@ from msgspec.structs import replace
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.client_sessions import is_end
 from team_console.store.protocol.judgement import Judged, judge_entries
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST, SHUTDOWN_RESPONSE, RequestKind
-from team_console.store.protocol.membership import (
-    Membership,
-    entries_of,
-    is_end,
-    is_master,
-    membership_of,
-)
+from team_console.store.protocol.membership import Membership, entries_of, is_master, membership_of
 from team_console.store.protocol.placed_message import EARLIEST, Order, PlacedMessage
 from team_console.store.protocol.trust import objection
 from team_console.store.settings.team_config import TeamConfig

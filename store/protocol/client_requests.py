@@ -6,24 +6,18 @@ A permission asks whether a tool may be used; a question offers options. Shapes 
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from io import StringIO
 from itertools import islice
-from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.clock import from_text
-from team_console.store.model.json_object import refuse_repeated_keys
-from team_console.store.model.message import FieldDict, Fields, Message, nonempty, without
-from team_console.store.model.safe import fenced, safe_line, with_blanks_seen
+from team_console.store.model.message import Fields, nonempty, without
 from team_console.store.protocol.foreign_fields import items_in, mapping_in, mappings_in, text_in
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message
 
 TIMED_OUT = "timed out"
 """The reason of a request that nobody answered before it expired."""
@@ -236,72 +230,6 @@ def expiry_of(kind: RequestKind | None, payload: Fields) -> datetime | None:
     return from_text(value) if kind in _EXPIRING and isinstance(value, str) else None
 
 
-def headline_of(permission: Permission, directory: str = "") -> str:
-    """Return the request in one line: the tool and its object; a file as seen from its folder.
-
-    Made of tool and input alone: what the asker says of it may be anything.
-    """
-    given = permission.input
-    subject = _first_line(command_in(given)) or file_seen_from(path_of_input(given), directory)
-    subject = subject or next((line for key in _SUBJECTS if (line := _first_line(given.get(key)))), "")
-    subject = subject or ", ".join(islice(_fields_in_words(given), _MOST_FIELDS))
-    tool = tool_in_line(permission.tool)
-    return with_blanks_seen(f"{tool}: {subject}" if subject else tool)
-
-
-_LONGEST_TOOL = 80
-
-
-def tool_in_line(tool: str) -> str:
-    """Return the name of a tool as a title begins with it: it neither ends the line nor fills it."""
-    # guard: tool-hides-no-input
-    return safe_line(tool, _LONGEST_TOOL)
-
-
-def command_in(given: Fields) -> str | None:
-    """Return the command of an input as a shell reads it; a list of words is quoted as one. None without one."""
-    value = given.get("command")
-    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-        return shlex.join(value)
-    return value if isinstance(value, str) else None
-
-
-def acting_input(tool: str, given: Fields) -> FieldDict:
-    """Return what of an input says what a tool does: what a model says about its command for a shell does not.
-
-    A tool of a server may do anything with any field.
-    """
-    # guard: description-of-a-command-alone
-    is_said = isinstance(given.get("command"), str) and not tool.startswith("mcp__")
-    return {key: value for key, value in given.items() if key != "description" or not is_said}
-
-
-def _fields_in_words(given: Fields) -> Iterator[str]:
-    """Yield each field with its value, what the asker says of it last."""
-    for key in sorted(given, key=lambda key: key == "description"):
-        value = given[key]
-        yield f"{key}: {_first_line(value if isinstance(value, str) else json.dumps(value, default=str))}"
-
-
-PATH_KEYS = ("file_path", "notebook_path", "path")
-"""Keys of a tool's input that name the file it changes, the first that is there."""
-_SUBJECTS = ("url", "query", "pattern")
-"""Further keys that say what a tool is used on."""
-_MOST_FIELDS = 20
-"""Fields of an input of an unknown kind that a title looks at."""
-
-
-def path_of_input(given: Fields) -> str:
-    """Return the file that an input of a tool names; empty when it names none."""
-    return next(filter(None, (text_in(given, key) for key in PATH_KEYS)), "")
-
-
-def file_seen_from(path: str, directory: str) -> str:
-    """Return the path of a file within the folder an agent works in, whole where it is elsewhere or not plain."""
-    inside = path.startswith(directory.rstrip("/") + "/") if directory else False
-    return path if not inside or ".." in path.split("/") else path[len(directory.rstrip("/")) + 1 :]
-
-
 def _read_options(given: Any) -> tuple[tuple[Option, ...], list[Any]]:
     """Return the options, and what stands among them, or in their place, and is none."""
     if not isinstance(given, (list, tuple)):
@@ -330,140 +258,3 @@ def _one_or_more_texts(value: Any) -> Iterator[str]:
     """Yield the texts of a list, or the one that stands in its place; blank ones are left out."""
     items = value if isinstance(value, (list, tuple)) else (value,)
     yield from (item for item in items if isinstance(item, str) and item.strip())
-
-
-def _first_line(value: Any) -> str:
-    first, _, rest = value.strip().partition("\n") if isinstance(value, str) else ("", "", "")
-    return f"{first} …" if rest else first
-
-
-# Edit before approval: the part of a request that a human may change in an editor, and the request with it changed.
-
-_UNCHANGEABLE = frozenset({"codex"})
-"""Clients that refuse a call whose input a human changed (Codex fails closed on `updatedInput`)."""
-_PARTS = ("command", "content", "new_string", "new_source")
-"""Keys of a tool's input that hold what a human would edit; without any of them it is the whole input, as JSON."""
-_SUFFIXES = {"command": ".sh"}
-_LONGEST_SUFFIX = 12
-
-
-class EditablePart(Struct, frozen=True):
-    """What is put into the editor.
-
-    Attributes:
-        text: As the asker wrote it.
-        suffix: Ending of a file name that tells an editor what it holds, such as `.sh`.
-        key: The key of the tool's input it stands under; None for a plan and for a whole input as JSON.
-    """
-
-    text: str
-    suffix: str
-    key: str | None = None
-
-
-def editable_part(question: Message, *, whole: str | None = None) -> EditablePart | None:
-    """Return the part that may be edited before approval; None where the client takes only a yes or no.
-
-    Args:
-        whole: The whole text of a plan of which the message holds only the beginning.
-    """
-    kind = parse_message(question).opens
-    if origin_of(question.payload).client in _UNCHANGEABLE:
-        return None
-    if kind is RequestKind.PLAN:
-        return EditablePart(question.content if whole is None else whole, ".md")
-    if kind is not RequestKind.PERMISSION:
-        return None
-    given = permission_of(question.payload).input
-    key = next((key for key in _PARTS if isinstance(given.get(key), str)), None)
-    if key is None:
-        return EditablePart(json.dumps(dict(given), indent=2, ensure_ascii=False) + "\n", ".json")
-    return EditablePart(given[key], _SUFFIXES.get(key) or _suffix_of_file(given), key)
-
-
-def edited_text(part: EditablePart, text: str) -> str | None:
-    """Return the text that an editor left, without the line end it appended; None when nothing changed."""
-    if text.endswith("\n") and not part.text.endswith("\n"):
-        text = text[:-1]
-    return None if text == part.text else text
-
-
-def edited_input(question: Message, part: EditablePart, text: str) -> Fields:
-    """Return the input of the tool with the part replaced by `text`.
-
-    Raises:
-        ValueError: The whole input was edited, and `text` is not one JSON object; the text says where.
-    """
-    if part.key is not None:
-        return {**permission_of(question.payload).input, part.key: text}
-    value = json.loads(text, object_pairs_hook=refuse_repeated_keys)
-    if not isinstance(value, dict):
-        raise ValueError("it is not a JSON object")
-    return value
-
-
-def _suffix_of_file(given: Fields) -> str:
-    suffix = PurePath(path_of_input(given).replace("\\", "/")).suffix
-    return suffix if suffix.isascii() and suffix[1:].isalnum() and len(suffix) <= _LONGEST_SUFFIX else ".txt"
-
-
-# Why a request was made: the extract of its client's transcript that the hook stored with it.
-
-WHY = "why"
-"""Field of a request's payload that holds the extract; part of what `digest_of` covers, and so of what is signed."""
-MOST_BYTES = 16_384
-"""Bytes of one extract as JSON, at most."""
-
-
-class ToolCall(Struct, frozen=True):
-    """A tool that the agent used before it asked.
-
-    Attributes:
-        subject: The command, the file, the page; one line.
-        state: How it ended: `ok`, `failed`, `exit 1`, or `no result yet`.
-    """
-
-    tool: str
-    subject: str = ""
-    state: str = ""
-
-
-class Why(Struct, frozen=True):
-    """What was said and done before a request; empty where the transcript does not say.
-
-    Attributes:
-        user: The last words of the user of the session.
-        agent: The last words of the agent before the call.
-        calls: Its last tool calls, oldest first, without the one that it asks about.
-        missing: Why there is no extract; empty where there is one.
-    """
-
-    user: str = ""
-    agent: str = ""
-    calls: tuple[ToolCall, ...] = ()
-    missing: str = ""
-
-
-def why_in(payload: Fields) -> Why | None:
-    """Read the extract of a request; None where nobody stored one."""
-    given = payload.get(WHY)
-    if not isinstance(given, Mapping):
-        return None
-    listed = mappings_in(given, "calls")
-    calls = [ToolCall(*(text_in(item, key) for key in ("tool", "subject", "state"))) for item in listed]
-    return Why(text_in(given, "user"), text_in(given, "agent"), tuple(calls), text_in(given, "missing"))
-
-
-def why_lines(why: Why | None) -> Iterator[str]:
-    """Yield safe lines for people: what is known, and what is not."""
-    if why is None or why.missing:
-        yield safe_line(f"not known: {why.missing if why is not None else 'it was not asked by the hook of a client'}")
-        return
-    for head, words in (("the user said last", why.user), ("the agent said last", why.agent)):
-        yield f"{head}:" if words else f"{head}: nothing is in the part of the transcript that was read"
-        yield from fenced(words) if words else ()
-    yield "its last tool calls:" if why.calls else "its last tool calls: none"
-    for call in why.calls:
-        yield safe_line(
-            f"  {call.tool}: {call.subject} · {call.state}" if call.subject else f"  {call.tool} · {call.state}"
-        )

@@ -16,9 +16,9 @@ from team_console.store.protocol.kinds import FOR_CLIENTS, IN_WORDS, REUSED_IDS,
 from team_console.store.protocol.membership import CREATED, created_agent
 from team_console.store.protocol.parsing import parse_message, thread_of
 from team_console.store.protocol.placed_message import PlacedMessage
+from team_console.store.protocol.rights import may_answer
 from team_console.store.protocol.seen import digest_of, given_on
 from team_console.store.protocol.sprint_plans import COMPLETE
-from team_console.store.protocol.team_rules import may_answer
 from team_console.store.protocol.trust import objection
 from team_console.store.settings.team_config import TeamConfig
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from team_console.store.model.message import Message
+from team_console.store.protocol.client_sessions import lasting_notes
 from team_console.store.protocol.kinds import SHUTDOWN_RESPONSE
-from team_console.store.protocol.membership import (
-    CREATED,
-    DESTROYED,
-    ROSTER,
-    lasting_notes,
-)
+from team_console.store.protocol.membership import CREATED, DESTROYED, ROSTER
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.request_chains import succession_of
 

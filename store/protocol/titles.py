@@ -9,18 +9,12 @@ from typing import Any
 
 from team_console.store.model.message import Fields, Message, per_message
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.protocol.client_requests import (
-    answers_text,
-    denial_of,
-    headline_of,
-    origin_of,
-    permission_of,
-    questions_of,
-)
+from team_console.store.protocol.client_requests import answers_text, denial_of, origin_of, permission_of, questions_of
 from team_console.store.protocol.foreign_fields import mappings_in, text_in
 from team_console.store.protocol.kinds import Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.seen import REQUEST_DIGEST, SHOWN, SHOWN_BY
+from team_console.store.protocol.tool_input import headline_of
 
 _DEPTH = 40
 """Levels below which nesting has no lines of its own; what we write ourselves is never that deep."""

@@ -17,7 +17,7 @@ from team_console.store.model.safe import safe_line
 from team_console.store.model.schedule import lease_end
 from team_console.store.protocol.agent_stops import stopped_agents
 from team_console.store.protocol.carried import CARRIERS
-from team_console.store.protocol.checks import sprint_content
+from team_console.store.protocol.directions import SM, classes_of
 from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.protocol.judgement import with_bearing
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST
@@ -27,7 +27,8 @@ from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.placed_message import EARLIEST
 from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.seen import Seen
-from team_console.store.protocol.team_rules import SM, classes_of, ending_problem
+from team_console.store.protocol.sprint_bodies import sprint_content
+from team_console.store.protocol.team_rules import ending_problem
 from team_console.store.protocol.verdicts import SIGNATURE, SIGNED_ORDER
 from team_console.store.service.agent_command import run_command
 from team_console.store.service.caller import Caller, Receipt, receipt

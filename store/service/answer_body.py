@@ -9,20 +9,18 @@ from msgspec.structs import asdict, replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import FieldDict, Message, without_none
-from team_console.store.model.names import hint_with_nearest
+from team_console.store.model.nearest import hint_with_nearest
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     NOTES,
     ONCE,
     answers_text,
-    editable_part,
-    edited_input,
-    edited_text,
     modes_of,
     permission_of,
     questions_of,
 )
+from team_console.store.protocol.editable_part import editable_part, edited_input, edited_text
 from team_console.store.protocol.kinds import IN_WORDS, VERDICT_ONLY, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.phrases import phrase

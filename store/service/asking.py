@@ -18,17 +18,12 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Fields, Message, Status, ids_of, without
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.checks import check_asked
-from team_console.store.protocol.client_requests import (
-    FURTHER,
-    WHY,
-    FileExcerpt,
-    headline_of,
-    permission_of,
-    questions_of,
-)
+from team_console.store.protocol.client_requests import FURTHER, FileExcerpt, permission_of, questions_of
 from team_console.store.protocol.kinds import WITHDRAWN
 from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.phrases import phrase
+from team_console.store.protocol.tool_input import headline_of
+from team_console.store.protocol.transcript_extract import WHY
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.grants import answer_by_grant

@@ -31,7 +31,7 @@ from team_console.store.protocol.kinds import SHUTDOWN_REQUEST
 from team_console.store.protocol.message_seal import Seal, message_seal
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.placed_message import when_created
-from team_console.store.protocol.team_rules import check_permission, check_settings
+from team_console.store.protocol.rights import check_permission, check_settings
 from team_console.store.protocol.trail_facts import is_answer
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.inbox import Trust, leave_as_is, require_known

@@ -25,8 +25,8 @@ from team_console.store.protocol.foreign_fields import mapping_in
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.request_messages import claims_to_answer
+from team_console.store.protocol.rights import breach
 from team_console.store.protocol.seen import digest_of, given_on
-from team_console.store.protocol.team_rules import breach
 from team_console.store.protocol.trust import TrustMark, mark_of
 from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, receipt

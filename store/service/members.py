@@ -12,10 +12,11 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import without_none
-from team_console.store.model.names import ALL, USER, canonical, did_you_mean, hint_with_nearest, refuse_case_twin
+from team_console.store.model.names import ALL, USER, canonical, refuse_case_twin
+from team_console.store.model.nearest import did_you_mean, hint_with_nearest
 from team_console.store.model.recorded import ADD_MEMBERS, REMOVE_MEMBERS
 from team_console.store.protocol.kinds import KINDS
-from team_console.store.protocol.team_rules import check_settings
+from team_console.store.protocol.rights import check_settings
 from team_console.store.service.caller import Caller
 from team_console.store.service.running_grants import end_grants_for
 from team_console.store.service.writing import roles_now

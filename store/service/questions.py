@@ -13,8 +13,8 @@ from team_console.store.protocol.judgement import already_answered, judge, not_f
 from team_console.store.protocol.kinds import REUSED_IDS, SUPERSEDING, RequestKind
 from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.request_row import RequestRow, RequestState
+from team_console.store.protocol.rights import may_answer
 from team_console.store.protocol.seen import Face, Seen, digest_of
-from team_console.store.protocol.team_rules import may_answer
 from team_console.store.service.writing import archive_as_read
 
 

@@ -14,9 +14,9 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Priority, Status, ids_of, nonempty
 from team_console.store.protocol.client_requests import asker_of, origin_of
+from team_console.store.protocol.client_sessions import SESSION, Doing, SessionNote, session_note
 from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.kinds import kind_of
-from team_console.store.protocol.membership import SESSION, Doing, SessionNote, session_note
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.request_row import RequestState
 from team_console.store.service.asking import withdraw

@@ -15,7 +15,8 @@ from msgspec import convert
 from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import priority_named
-from team_console.store.model.names import USER, canonical, did_you_mean
+from team_console.store.model.names import USER, canonical
+from team_console.store.model.nearest import did_you_mean
 from team_console.store.settings.checking import MAX_BYTES, SettingsChecker, Values
 from team_console.store.settings.table import HOISTED, PRIORITIES
 from team_console.store.settings.team_config import (

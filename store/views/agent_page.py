@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 from team_console.store.model.message import Message
-from team_console.store.protocol.client_requests import ToolCall, why_in
 from team_console.store.protocol.placed_message import newest_first, when_created
+from team_console.store.protocol.transcript_extract import ToolCall, why_in
 from team_console.store.views.blocked import Blocked, blocked_times
 from team_console.store.views.rows import RequestRow, RequestState, RosterRow, View
 

@@ -23,9 +23,10 @@ from team_console.store.model.schedule import (
     next_attempt,
 )
 from team_console.store.protocol.agent_stops import Stop, is_speech
+from team_console.store.protocol.client_sessions import SESSION
 from team_console.store.protocol.judgement import Judged, row_at
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.membership import SESSION, Membership
+from team_console.store.protocol.membership import Membership
 from team_console.store.protocol.placed_message import EARLIEST, Order, PlacedMessage
 from team_console.store.protocol.request_row import RequestRow, RequestState
 from team_console.store.protocol.state_reports import report_of, reporter_of

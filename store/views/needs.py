@@ -14,8 +14,8 @@ from team_console.store.model.names import ALL
 from team_console.store.protocol.foreign_fields import key_in
 from team_console.store.protocol.kinds import SHUTDOWN_RESPONSE, RequestKind
 from team_console.store.protocol.placed_message import EARLIEST, PlacedMessage
+from team_console.store.protocol.rights import may_answer
 from team_console.store.protocol.state_reports import report_of
-from team_console.store.protocol.team_rules import may_answer
 from team_console.store.protocol.titles import message_title, verdict_reason
 from team_console.store.views.facts import Facts
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState

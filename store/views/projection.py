@@ -16,9 +16,10 @@ from team_console.store.model.message import Message, by_id, from_record, ids_of
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.agent_stops import agent_stops
+from team_console.store.protocol.client_sessions import SESSION
 from team_console.store.protocol.judgement import judge_entries
 from team_console.store.protocol.kinds import UNKNOWN
-from team_console.store.protocol.membership import MEMBERSHIP, SESSION, membership
+from team_console.store.protocol.membership import MEMBERSHIP, membership
 from team_console.store.protocol.placed_message import PlacedMessage, when_created
 from team_console.store.protocol.sprint_plans import plans_of
 from team_console.store.protocol.team_rules import TeamFacts, report_targets

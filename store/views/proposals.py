@@ -14,10 +14,11 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.message import Fields, Message, without
-from team_console.store.protocol.client_requests import PATH_KEYS, FileExcerpt, Permission, command_in, permission_of
+from team_console.store.protocol.client_requests import FileExcerpt, Permission, permission_of
 from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.tool_input import PATH_KEYS, command_in
 from team_console.store.views.differences import hunks_of, line_difference, lines_of
 
 

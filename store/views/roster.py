@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from team_console.store.model.counted import counted
-from team_console.store.model.names import ALL, USER, look_alikes
+from team_console.store.model.look_alikes import look_alikes
+from team_console.store.model.names import ALL, USER
 from team_console.store.protocol.client_requests import denial_of
+from team_console.store.protocol.client_sessions import AgentSession, Doing
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.membership import AgentSession, Doing
 from team_console.store.protocol.placed_message import Order
 from team_console.store.protocol.state_reports import report_of
 from team_console.store.views.facts import AgentInbox, Facts

@@ -22,7 +22,7 @@ from team_console.console.tui.reader import StoreReader
 from team_console.store.backends.open import open_team
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.message import Message
-from team_console.store.protocol.membership import Doing
+from team_console.store.protocol.client_sessions import Doing
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.sessions import note_session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.team_rules import check_permission, may_answer
+from team_console.store.protocol.rights import check_permission, may_answer
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.protocol.conftest import SPRINT, agents_of

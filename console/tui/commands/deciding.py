@@ -20,20 +20,20 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     ALWAYS,
-    editable_part,
-    headline_of,
     join_answers,
     modes_of,
     origin_of,
     permission_of,
     questions_of,
 )
+from team_console.store.protocol.editable_part import editable_part
 from team_console.store.protocol.grants import scope_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Remark
 from team_console.store.protocol.seen import digest_of, seen_of, seen_of_words
 from team_console.store.protocol.suggestions import suggestion_words
+from team_console.store.protocol.tool_input import headline_of
 from team_console.store.service import grants, requests
 from team_console.store.service.decision import Decision
 from team_console.store.views.alike import decided_before

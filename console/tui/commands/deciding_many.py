@@ -16,8 +16,9 @@ from team_console.console.tui.words import request_outcome
 from team_console.store.model.counted import counted, first_of
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.client_requests import permission_of, tool_in_line
+from team_console.store.protocol.client_requests import permission_of
 from team_console.store.protocol.seen import digest_of, seen_of
+from team_console.store.protocol.tool_input import tool_in_line
 from team_console.store.service import inbox
 from team_console.store.views.alike import causes_of, spans_that_differ
 from team_console.store.views.rows import RequestRow

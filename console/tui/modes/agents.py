@@ -20,8 +20,8 @@ from team_console.store.model.clock import is_real_time
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.client_requests import ToolCall
 from team_console.store.protocol.placed_message import when_created
+from team_console.store.protocol.transcript_extract import ToolCall
 from team_console.store.views.agent_page import AgentPage, agent_page
 from team_console.store.views.roster import MODES
 from team_console.store.views.rows import AgentState, RequestRow, RosterRow, View

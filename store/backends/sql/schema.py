@@ -16,7 +16,8 @@ from team_console.store.contract.problem_codes import ROWS_HIDDEN
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Fields
-from team_console.store.model.names import file_word, spellings
+from team_console.store.model.name_encoding import file_word
+from team_console.store.model.names import spellings
 
 MESSAGES = "agent_message"
 CREATE_MESSAGES = """

@@ -17,7 +17,8 @@ from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.contract.problem_codes import CONFLICTED_COPY
 from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem, TeamError
-from team_console.store.model.message import Message, ids_of, is_copy
+from team_console.store.model.message import Message, ids_of
+from team_console.store.model.message_copies import is_copy
 
 _LARGEST = 32 << 20
 """Bytes of a copy in which messages are counted."""
