@@ -19,19 +19,19 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial, wraps
-from types import TracebackType, UnionType
-from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from functools import partial
+from types import TracebackType
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
+from team_console.store.argument_types import check_types
 from team_console.store.backends.open import open_team
 from team_console.store.contract.attachments import attached_content
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name
 from team_console.store.protocol.client_requests import ALWAYS, ONCE
@@ -42,50 +42,6 @@ from team_console.store.service import sending as mail
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.inbox import Received
 from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow, View
-
-_Given = ParamSpec("_Given")
-_Made = TypeVar("_Made")
-
-
-def _check_types(act: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
-    """Return the function, which refuses with `INVALID_FIELD` an argument of another type than it names."""
-    kinds: dict[str, Any] = {}
-    code = act.__code__
-    names = code.co_varnames[: code.co_argcount]
-
-    @wraps(act)
-    def checked(*args: _Given.args, **options: _Given.kwargs) -> _Made:
-        if not kinds:
-            kinds.update(get_type_hints(act))
-        for name, value in {**dict(zip(names, args, strict=False)), **options}.items():
-            # guard: api-takes-what-it-names
-            if name in kinds and not _is_of_type(value, kinds[name]):
-                text = f"{name}: {value_words(value)} is no {act.__annotations__[name]}"
-                raise TeamError(Code.INVALID_FIELD, text, f"See the documentation of {act.__qualname__}.")
-        return act(*args, **options)
-
-    return checked
-
-
-def _is_of_type(value: object, kind: Any) -> bool:
-    """Return whether a value is of a type, with all in it. A text is no sequence of texts here, and NaN no number."""
-    origin, inner = get_origin(kind), get_args(kind)
-    if kind is Any:
-        return True
-    if origin in (Union, UnionType):
-        return any(_is_of_type(value, each) for each in inner)
-    if origin is Mapping:
-        key_type, value_type = inner
-        if not isinstance(value, Mapping):
-            return False
-        return all(_is_of_type(key, key_type) and _is_of_type(item, value_type) for key, item in value.items())
-    if origin is Sequence:
-        if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection):
-            return False
-        return all(_is_of_type(one, inner[0]) for one in value)
-    if kind in (int, float):
-        return isinstance(value, (int, kind)) and not isinstance(value, bool) and value == value
-    return isinstance(value, origin or kind)
 
 
 class Request:
@@ -113,7 +69,7 @@ class Request:
         caller = self._agent._caller
         return verdict_of(caller.team, self.request_id, me=caller.actor)
 
-    @_check_types
+    @check_types
     def wait(self, timeout: float | None = None) -> RequestRow | None:
         """Wait until the request is not open any more, woken by the store; None when that took too long.
 
@@ -164,7 +120,7 @@ __all__ = [
 ]
 
 
-@_check_types
+@check_types
 def join_team(
     location: str | os.PathLike[str] | None, name: str, *, read_only: bool = False, lock_wait: float = 10.0
 ) -> AgentClient:
@@ -239,7 +195,7 @@ class AgentClient:
             self._process, self._taking = os.getpid(), threading.RLock()
         return self._callers[-1]
 
-    @_check_types
+    @check_types
     def send(
         self,
         to: str | Sequence[str],
@@ -281,7 +237,7 @@ class AgentClient:
             in_reply_to=in_reply_to,
         )
 
-    @_check_types
+    @check_types
     def broadcast(self, content: str, *, summary: str, message_id: str | None = None) -> Receipt:
         """Send one message to every member but the sender; `Receipt.messages` are the deliveries.
 
@@ -290,7 +246,7 @@ class AgentClient:
         """
         return mail.broadcast(self._caller, summary=summary, content=content, message_id=message_id)
 
-    @_check_types
+    @check_types
     def receive(
         self,
         *,
@@ -330,7 +286,7 @@ class AgentClient:
             raise TeamError(Code.INVALID_FIELD, f"wait: {wait} is not a number of seconds", "Give 30, for example.")
         return wait_for_messages(self._caller, partial(self._unless_closed, take), timeout=wait)
 
-    @_check_types
+    @check_types
     def peek(self, *, limit: int | None = None, type: str | None = None, delivered: bool = False) -> Received:
         """Return what `receive` would hand out now; nothing is locked, marked or archived.
 
@@ -341,7 +297,7 @@ class AgentClient:
             self._caller, agent=self.name, type=type, limit=limit, delivered=delivered, mark_read=False
         )
 
-    @_check_types
+    @check_types
     def acknowledge(self, message: Message | str) -> Receipt:
         """Mark a leased or delivered message as read: the work on it is done. Doing it twice changes nothing.
 
@@ -359,7 +315,7 @@ class AgentClient:
             self._caller, ids=[message.message_id], token=token if isinstance(token, str) else None
         )
 
-    @_check_types
+    @check_types
     def content_of(self, message: Message) -> str:
         """Return the whole content, read from its attachment where `Message.content` holds only the beginning (above
         64 KB).
@@ -370,7 +326,7 @@ class AgentClient:
         attached = attached_content(self._caller.team, message)
         return message.content if attached is None else attached
 
-    @_check_types
+    @check_types
     def requests(self, *, only_open: bool = False) -> tuple[RequestRow, ...]:
         """Return the team's requests: open ones first, the oldest on top, then answered ones, the newest on top.
 
@@ -399,7 +355,7 @@ class AgentClient:
         team = self._caller.team
         return status_json(view_of_team(team, team.snapshot(), me=self.name), team)
 
-    @_check_types
+    @check_types
     def submit_plan(
         self, content: str, *, summary: str | None = None, modes: Sequence[str] = (), expires: datetime | None = None
     ) -> Request:
@@ -419,7 +375,7 @@ class AgentClient:
             requests.submit_plan(self._caller, content=content, summary=summary, modes=modes, expires=expires)
         )
 
-    @_check_types
+    @check_types
     def ask_permission(
         self,
         tool: str,
@@ -464,7 +420,7 @@ class AgentClient:
         )
         return self._request_made(receipt)
 
-    @_check_types
+    @check_types
     def ask_question(
         self,
         question: str | Sequence[Mapping[str, Any]],
@@ -493,7 +449,7 @@ class AgentClient:
         receipt = asking.ask_question(self._caller, questions=questions, expires=expires, summary=summary)
         return self._request_made(receipt)
 
-    @_check_types
+    @check_types
     def withdraw(self, request: str | Request, *, reason: str) -> Receipt:
         """Take back an open request of one's own: nothing decides it any more. Doing it twice changes nothing.
 
@@ -503,7 +459,7 @@ class AgentClient:
         request_id = request if isinstance(request, str) else request.request_id
         return asking.withdraw(self._caller, request_id=request_id, reason=reason)
 
-    @_check_types
+    @check_types
     def request_shutdown(self, agent: str, *, reason: str | None = None) -> Request:
         """Ask an agent to stop, as the lead; it agrees or refuses with a reason. Nothing is ended by force.
 
@@ -512,7 +468,7 @@ class AgentClient:
         """
         return self._request_made(requests.request_shutdown(self._caller, agent=agent, reason=reason))
 
-    @_check_types
+    @check_types
     def request(self, request_id: str) -> Request:
         """Return a request by its id, to look at it or wait for its answer: one of an earlier run, or of any kind.
 
@@ -520,7 +476,7 @@ class AgentClient:
         """
         return Request(self, request_id)
 
-    @_check_types
+    @check_types
     def approve(
         self,
         request: str | Message | RequestRow,
@@ -559,7 +515,7 @@ class AgentClient:
             updated=updated,
         )
 
-    @_check_types
+    @check_types
     def answer(
         self,
         request: str | Message | RequestRow,
@@ -582,7 +538,7 @@ class AgentClient:
             self._caller, request_id=request_id, answers=answers, notes=notes, content=content, seen=seen
         )
 
-    @_check_types
+    @check_types
     def reject(self, request: str | Message | RequestRow, *, reason: str, suggest: str | None = None) -> Receipt:
         """Say no to an open request, with the reason and what would be accepted instead.
 

@@ -24,8 +24,9 @@ from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import remarks_in
 from team_console.store.protocol.seen import EVIDENCE, REQUEST_DIGEST, SHOWN_BY
 from team_console.store.protocol.seen import SHOWN as SHOWN_DIGEST
+from team_console.store.protocol.structure_lines import structure
 from team_console.store.protocol.suggestions import suggestion_words
-from team_console.store.protocol.titles import said_in, structure, trimmed_text_in
+from team_console.store.protocol.titles import said_in, trimmed_text_in
 from team_console.store.protocol.transcript_extract import WHY
 from team_console.store.protocol.trust import TrustMark, trust_words
 from team_console.store.protocol.verdicts import SIGNATURE

@@ -16,7 +16,7 @@ from team_console.console.clients.event import Event
 from team_console.console.clients.run_record import SUBJECTS
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.foreign_fields import text_in
-from team_console.store.protocol.free_text import mask_secrets
+from team_console.store.protocol.secret_texts import mask_secrets
 from team_console.store.protocol.transcript_extract import MOST_BYTES
 
 MOST_READ = 4 << 20

@@ -20,8 +20,8 @@ from team_console.store.protocol.rights import check_settings
 from team_console.store.service.caller import Caller
 from team_console.store.service.running_grants import end_grants_for
 from team_console.store.service.writing import roles_now
+from team_console.store.settings.config_builder import settings_in
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, fields_of, remove_member
-from team_console.store.settings.settings_file import settings_in
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 

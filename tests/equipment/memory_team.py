@@ -26,9 +26,9 @@ from team_console.store.model.message_copies import is_copy
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.trail_facts import fact_of
+from team_console.store.settings.config_builder import parse_settings
 from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.in_force import SettingsInForce
-from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 

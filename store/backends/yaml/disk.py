@@ -14,7 +14,7 @@ from typing import Protocol
 
 from msgspec import Struct
 from team_console.store.backends.locked_files import SAFE, kernel_locks, sync_folder
-from team_console.store.settings.settings_file import open_quietly
+from team_console.store.settings.file_trust import open_quietly
 
 _CALM_SECONDS = 1.0
 """Seconds of waiting for a lock after which a writer looks for it ten times as often."""

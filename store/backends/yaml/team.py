@@ -31,13 +31,9 @@ from team_console.store.contract.team import Addressed, Page, Progress, WatchHin
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, by_id
+from team_console.store.settings.config_builder import parse_settings
 from team_console.store.settings.in_force import SettingsInForce, SettingsNames, SettingsReader
-from team_console.store.settings.settings_file import (
-    parse_settings,
-    settings_bytes,
-    settings_version,
-    with_command_trust,
-)
+from team_console.store.settings.settings_file import settings_bytes, settings_version, with_command_trust
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
