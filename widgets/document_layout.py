@@ -199,7 +199,6 @@ def _lines_of(text: str, form: TextForm, width: int, whole: bool) -> Sequence[Gr
     return lines
 
 
-# A function from safe text and the cells of a line to the lines of the text.
 _READERS: Mapping[TextForm, Callable[[str, int], Iterable[Group]]] = {
     TextForm.PROSE: prose,
     TextForm.SOURCE: plain,

@@ -17,10 +17,11 @@ from msgspec.structs import replace
 from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.notices import Notifier
-from team_console.console.tui.reader import Pace, ReadResult, StoreReader
+from team_console.console.tui.pace import Pace
+from team_console.console.tui.reader import ReadResult, StoreReader
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.seat_presence import SeatPresence
-from team_console.console.tui.words import reason_of
+from team_console.console.tui.toast_words import reason_of
 from team_console.console.tui.workers import call_later_on, start_worker
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
 from team_console.store.model.errors import TeamError

@@ -17,7 +17,7 @@ from textual.containers import Container
 
 _PANES = {
     Mode.NEEDS: "needs:NeedsPane",
-    Mode.REQUESTS: "needs:RequestsPane",
+    Mode.REQUESTS: "requests:RequestsPane",
     Mode.AGENTS: "agents:AgentsPane",
     Mode.HISTORY: "history:HistoryPane",
     Mode.DECISIONS: "decisions:DecisionsPane",

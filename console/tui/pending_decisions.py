@@ -6,29 +6,26 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from contextlib import suppress
 from threading import Event, Lock
 from time import monotonic
-from typing import Any, cast
+from typing import Any
 
-import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.console.clients.client_process import is_alive, started_at
+from team_console.console.clients.client_process import started_at
 from team_console.console.selection import DONE
+from team_console.console.tui.decision_notes import NOTE_PREFIX, is_of_another_console, unwritten_words
 from team_console.console.tui.drafts import Draft
+from team_console.console.tui.dry_run import dry_run
+from team_console.console.tui.outcomes import DRAFT
 from team_console.console.tui.screen_protocols import MainScreenProtocol
-from team_console.console.tui.words import DRAFT, error_text, reason_of, receipt_words
+from team_console.console.tui.toast_words import error_text, reason_of, receipt_words
 from team_console.console.tui.workers import start_worker
-from team_console.store.contract.audit_line import AuditLine
-from team_console.store.contract.team import Team
-from team_console.store.contract.transaction import Transaction
-from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.clock import to_text
 from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.foreign_fields import text_in, texts_in
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.views.rows import View
 from team_console.widgets.form_results import DeferredResult, Stopped
@@ -42,6 +39,8 @@ _SHORT_WAIT = 0.05
 """Seconds for which a write waits for a lock that the one before it did not get."""
 _STORE_IS_AWAY = (Code.STORE_LOCKED, Code.STORE_FAILED, Code.STORE_UNREADABLE)
 """What a store says that cannot be asked now: nothing of the decision."""
+_MOST_UNSAVED = 6
+"""Decisions of a killed console that a toast names."""
 _MOST_NAMED = 3
 """Decisions that a toast names before it only counts them."""
 
@@ -369,7 +368,7 @@ class PendingDecisions:
         """Report decisions of a killed console that the audit trail does not have."""
         drafts = self._screen.drafts
         kept = {name: drafts.get(name) for name in drafts.purposes(NOTE_PREFIX)}
-        notes = {name: note for name, note in kept.items() if not _is_of_another_console(name, note)}
+        notes = {name: note for name, note in kept.items() if not is_of_another_console(name, note)}
         if notes:
             start_worker(self._screen.app, self._report_unsaved, notes, group="unsaved")
 
@@ -377,13 +376,13 @@ class PendingDecisions:
         """Say which decisions of notes were never written, and throw the notes away."""
         screen = self._screen
         try:
-            left = await asyncio.to_thread(_unwritten_words, notes.values(), screen.caller.team, screen.caller.actor)
+            left = await asyncio.to_thread(unwritten_words, notes.values(), screen.caller.team, screen.caller.actor)
         except (TeamError, OSError):
             return  # the audit trail cannot be read now; the notes wait for the next start
         for name in notes:
             screen.drafts.keep(name, {})
         if left:
-            listed = "\n".join(f"· {safe_line(text, 200)}" for text in left[:_SENTENCES])
+            listed = "\n".join(f"· {safe_line(text, 200)}" for text in left[:_MOST_UNSAVED])
             head = "△ Decided and not written when a console was cut off; decide again:"
             screen.toast(f"{head}\n{listed}", severity="error")
 
@@ -457,119 +456,3 @@ def _refusal_words(outcomes: Sequence[Outcome]) -> str:
     if len(outcomes) > _MOST_NAMED:
         lines.append(f"and {len(outcomes) - _MOST_NAMED} more")
     return "\n".join(lines)
-
-
-# A dry run: a write action runs up to the commit of its first transaction.
-
-
-class _DryRunEndError(Exception):
-    """Ends a dry run before its first transaction is committed."""
-
-
-class _DryRunTeam:
-    """A team whose transactions are never committed; everything else is the real team."""
-
-    def __init__(self, team: Team) -> None:
-        self._team = team
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._team, name)
-
-    @contextmanager
-    def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
-        with self._team.transaction(actor=actor, action=action, wait=wait) as tx:
-            yield tx
-            raise _DryRunEndError
-
-
-def dry_run(caller: Caller, write: Callable[[Caller], object]) -> None:
-    """Run `write` up to the commit of its first transaction.
-
-    Effects outside of transactions before that commit are real; write actions of the service have none.
-
-    Raises:
-        TeamError: What would refuse the write now.
-    """
-
-    def stop(words: str, give_up: Callable[[], None]) -> None:
-        raise _DryRunEndError  # only the real write may ask for a key to sign with
-
-    with suppress(_DryRunEndError):
-        write(replace(caller, team=cast(Team, _DryRunTeam(caller.team)), tell=stop))
-
-
-# Notes of pending decisions that outlive the process, and the decisions among them that were never written.
-
-NOTE_PREFIX = "unwritten:"
-"""Prefix of the names of these notes among the drafts."""
-_AUDITED = 20_000
-"""Newest lines of the audit trail that are searched for a decision."""
-_SENTENCES, _NAMED = 6, 3
-"""Lines in the toast, and requests named in one line."""
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
-
-
-def _unwritten_words(notes: Iterable[Draft], team: Team, me: str) -> list[str]:
-    """Return a line for each note with decisions of `me` that the audit trail does not have.
-
-    A write counts from its line in the trail on, so this holds wherever the process was killed. Call it only after the
-    process ended: its last write would be missed.
-    """
-    written: dict[tuple[str, str], datetime] = {}
-    for line in team.audit(limit=_AUDITED):
-        if line.actor == me or line.action == "read":  # by its reader, who need not be `me`
-            at = from_text(line.at) or _LONG_AGO
-            written |= {proof: max(at, written.get(proof, at)) for proof in _proofs_in(line)}
-    left = []
-    for note in notes:
-        # The same may have been done before: a request can be asked back more than once.
-        # guard: only-later-lines-prove-a-write
-        since = from_text(note.get("at", "")) or _LONG_AGO
-        lines = {(action, about): written.get((action, about)) for action, about in _lines_that_prove(note)}
-        missing = [about for (_, about), at in lines.items() if at is None or at < since]
-        named = f": {', '.join(missing)}" if len(missing) <= _NAMED else ""
-        if len(missing) == len(lines):
-            left.append(note.get("words", ""))
-        elif missing:
-            left.append(f"{note.get('verb', '')} {len(missing):,} of {len(lines):,}{named}")
-    return left
-
-
-def _proofs_in(line: AuditLine) -> Iterator[tuple[str, str]]:
-    """Yield what a line of the trail proves, as `PendingWrite.recorded` names it."""
-    if line.action == "read":
-        yield from ((DONE, each) for each in texts_in(line.facts, "ids"))
-        return
-    for about in ("", text_in(line.facts, "request_id"), names_on_record(texts_in(line.facts, "to"))):
-        yield line.action, about
-
-
-def _lines_that_prove(note: Draft) -> list[tuple[str, str]]:
-    """Return the lines of the trail that would prove the writes of a note; 0.5.0 kept the subjects alone. None for a
-    note that cannot be read, so that it is told.
-    """
-    try:
-        if "recorded" in note:
-            return msgspec.json.decode(note["recorded"], type=list[tuple[str, str]])
-        subjects = msgspec.json.decode(note.get("subjects", "[]"), type=list[str])
-    except msgspec.MsgspecError:
-        return []
-    return [(note.get("verb", ""), subject) for subject in subjects]
-
-
-def names_on_record(names: Iterable[str]) -> str:
-    """Return recipients as `PendingWrite.recorded` names them."""
-    return ", ".join(sorted(names))
-
-
-def _is_of_another_console(name: str, note: Draft) -> bool:
-    """Return whether another console that still runs wrote a note; this one has left none yet."""
-    process = name.removeprefix(NOTE_PREFIX).partition(":")[0]
-    if process == str(os.getpid()):
-        return False
-    if not process.isdecimal():
-        return True
-    begin = started_at(int(process))
-    # guard: note-of-a-process-that-is-gone
-    is_same = not begin or note.get("process_begin", begin) == begin
-    return is_same and is_alive(int(process))

@@ -52,8 +52,7 @@ def defects(home: Path) -> Path:
 
 def pane_of(mode: Mode) -> type[Pane[Any]]:
     """The class of the pane of a mode."""
-    name = "needs" if mode is Mode.REQUESTS else mode
-    kind: type[Pane[Any]] = getattr(import_module(f"team_console.console.tui.modes.{name}"), f"{mode.capitalize()}Pane")
+    kind: type[Pane[Any]] = getattr(import_module(f"team_console.console.tui.modes.{mode}"), f"{mode.capitalize()}Pane")
     return kind
 
 

@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 from team_console.console.tui import keys
 from team_console.console.tui.app import ConsoleApp
-from team_console.console.tui.screens import TeamRow
+from team_console.console.tui.list_screens import TeamRow
 from team_console.store.backends.open import open_team
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller

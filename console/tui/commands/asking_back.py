@@ -11,7 +11,7 @@ from team_console.console.selection import ActionContext
 from team_console.console.tui.commands.seen_request import SeenRequest, pending_write
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision
-from team_console.console.tui.words import in_quotes
+from team_console.console.tui.toast_words import in_quotes
 from team_console.store.model.counted import counted
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.remarks import Remark, remark_on

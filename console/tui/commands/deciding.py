@@ -1,64 +1,47 @@
-"""Deciding on one request: the form of a verdict, the answers to questions, and the grant that goes with a yes."""
+"""Deciding on one request: the form of a verdict, and the decision that its answer makes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 from team_console.console.selection import ActionContext
+from team_console.console.tui.commands.answering import answer_questions
 from team_console.console.tui.commands.asking_back import remarks_to_send, with_remarks
 from team_console.console.tui.commands.deciding_many import decide_many
-from team_console.console.tui.commands.seen_request import SeenRequest, decision_in_view, pending_write
+from team_console.console.tui.commands.deciding_words import (
+    consequences_of_approval,
+    facts_before_deciding,
+    request_and_place,
+    title_of_verdict,
+)
+from team_console.console.tui.commands.granting import GrantOffer, grant_to_offer, offer_grant
+from team_console.console.tui.commands.seen_request import SeenRequest, pending_write
 from team_console.console.tui.commands.writing import message
 from team_console.console.tui.main import MainScreen
-from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
-from team_console.console.tui.words import in_quotes
-from team_console.store.model.counted import counted
+from team_console.console.tui.pending_decisions import PendingDecision
+from team_console.console.tui.toast_words import in_quotes
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.protocol.client_requests import (
-    ALWAYS,
-    join_answers,
-    modes_of,
-    origin_of,
-    permission_of,
-    questions_of,
-)
+from team_console.store.model.safe import safe_line
+from team_console.store.protocol.client_requests import ALWAYS, modes_of, permission_of
 from team_console.store.protocol.editable_part import editable_part
 from team_console.store.protocol.grants import scope_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Remark
-from team_console.store.protocol.seen import digest_of, seen_of, seen_of_words
+from team_console.store.protocol.seen import Seen, digest_of, seen_of
 from team_console.store.protocol.suggestions import suggestion_words
-from team_console.store.protocol.tool_input import headline_of
-from team_console.store.service import grants, requests
 from team_console.store.service.decision import Decision
-from team_console.store.views.alike import decided_before
-from team_console.store.views.evidence import Mark
 from team_console.store.views.roster import mode_words
-from team_console.store.views.rows import AgentState, RequestRow
-from team_console.widgets.ages import short_ago
-from team_console.widgets.answer_form import AnswerForm, Answers, Notes
+from team_console.store.views.rows import RequestRow
 from team_console.widgets.fields import Ask, OptionLine, whole_text, words_of_a_decision
-from team_console.widgets.form_results import DeferredResult
 from team_console.widgets.prompt_form import Choice, Prompt, PromptAnswer
 
-_LONGEST_WORDS = 300
-"""Characters of a folder, and of what a grant answers, that stand in the words of a form."""
 _LONGEST_RULE = 120
 """Characters of a rule that stand in the line of its answer."""
 UNTIL = Choice(OptionLine("until …", "the very same, by a grant with an end; all of it is shown next"), "Go on")
 """The answer to a permission that makes a grant."""
-
-
-class GrantOffer(DeferredResult, frozen=True):
-    """A permission that will be allowed together with a grant, once its end is chosen: its approval, and the trial."""
-
-    approval: PendingDecision
-    trial: grants.GrantTrial
 
 
 def approve(screen: MainScreen, context: ActionContext) -> None:
@@ -93,67 +76,105 @@ def _ask_for_verdict(screen: MainScreen, context: ActionContext, *, approving: b
         return
     seen = context.selection.seen or seen_of(row.question)
     if approving and row.kind is RequestKind.QUESTION:
-        _answer_questions(screen, row, SeenRequest(screen, row, seen, partial(_request_and_place, with_title=False)))
-        return
-    verb, remarks = "approve" if approving else "reject", remarks_to_send(screen, row)
+        answer_questions(screen, row, SeenRequest(screen, row, seen, partial(request_and_place, with_title=False)))
+    elif approving:
+        _Approval(screen, row, seen, context).ask()
+    else:
+        _Verdict(screen, row, seen).ask()
 
-    def words_about(known: RequestRow) -> str:
-        return "\n".join(
-            filter(None, (_request_and_place(known), _facts_before_deciding(screen, known), with_remarks(remarks)))
+
+class _Verdict:
+    """A verdict on one request, a no: what its form asks, and what becomes of the answer."""
+
+    VERB = "reject"
+    APPROVES = False
+
+    def __init__(self, screen: MainScreen, row: RequestRow, seen: Seen) -> None:
+        """Begin a verdict on what was `seen` of the request in `row`."""
+        self.screen, self.row = screen, row
+        self.remarks = remarks_to_send(screen, row)
+        self.seen_request = SeenRequest(screen, row, seen, self._words_about)
+        self.choices: Sequence[Choice] = (Choice(OptionLine(self.VERB), self.VERB.capitalize()),)
+
+    def _words_about(self, row: RequestRow) -> str:
+        """Return what the form says of the request as it is by now, in safe lines."""
+        lines = (request_and_place(row), facts_before_deciding(self.screen, row), with_remarks(self.remarks))
+        return "\n".join(filter(None, lines))
+
+    def ask(self) -> None:
+        """Open the form."""
+        prompt = Prompt[PendingDecision | GrantOffer](
+            title_of_verdict(self.row, self.APPROVES),
+            self._words_about(self.row),
+            self.decide,
+            choices=self.choices,
+            says_enough=bool(self.remarks),
+            **self.fields(),
+            **self.screen.drafts.of_form(f"{self.VERB}:{self.row.request_id}"),
         )
+        self.screen.ask(prompt, self._go_on, about=self.row)
 
-    seen_request = SeenRequest(screen, row, seen, words_about)
-    choices: Sequence[Choice] = (Choice(OptionLine(verb), verb.capitalize()),)
-    editable = second = None
-    if not approving:
-        second = Ask("second", "suggest", wanted="what would be accepted instead")
-    if approving and row.kind in (RequestKind.PERMISSION, RequestKind.PLAN):
-        choices = (
-            _choices_for_permission(row, context) if row.kind is RequestKind.PERMISSION else _choices_for_plan(row)
-        )
-        editable = editable_part(row.question, whole=screen.pane.listing.sources.content_of(row.question))
-    elif approving and row.kind is RequestKind.CREATE:
-        second = Ask("second", "agent name", wanted="made from its type when left empty")
-    has_consequences = approving and row.kind in (RequestKind.CREATE, RequestKind.DESTROY)
+    def fields(self) -> dict[str, Any]:
+        """Return what the form asks for, by the names of its arguments."""
+        return {
+            "words": words_of_a_decision("reason", required=not self.remarks),
+            "second": Ask("second", "suggest", wanted="what would be accepted instead"),
+        }
 
-    def decide(answer: PromptAnswer) -> PendingDecision | GrantOffer:
-        choice = choices[answer.choice]
-        if choice is not UNTIL:
-            return seen_request.decide(
-                lambda view: _pending_verdict(seen_request.row, choice, answer, remarks, approving, view)
-            )
+    def decide(self, answer: PromptAnswer) -> PendingDecision | GrantOffer:
+        """Check what was answered in the form and make it a decision; runs in a thread.
+
+        Raises:
+            TeamError: It is refused, or the request changed; the form says so and stays.
+        """
+        return self.seen_request.decide(partial(self.pending, self.choices[answer.choice], answer))
+
+    def pending(self, choice: Choice, answer: PromptAnswer, view: Decision) -> PendingDecision:
+        """Return the decision that an answer makes, in `view` of the request: in words and as it is written."""
+        return _pending_verdict(self.seen_request.row, choice, answer, self.remarks, self.APPROVES, view)
+
+    def _go_on(self, result: PendingDecision | GrantOffer) -> None:
+        if isinstance(result, GrantOffer):
+            offer_grant(self.screen, result, about=self.row)
+        else:
+            self.screen.decided(result)
+
+
+class _Approval(_Verdict):
+    """A yes to one request; of a permission it may be a no as well, or the offer of a grant."""
+
+    VERB = "approve"
+    APPROVES = True
+
+    def __init__(self, screen: MainScreen, row: RequestRow, seen: Seen, context: ActionContext) -> None:
+        super().__init__(screen, row, seen)
+        if row.kind is RequestKind.PERMISSION:
+            self.choices = _choices_for_permission(row, context)
+        elif row.kind is RequestKind.PLAN:
+            self.choices = _choices_for_plan(row)
+
+    def fields(self) -> dict[str, Any]:
+        """Return what the form asks for: a note, an edited text, a name, and what it says will happen."""
+        screen, row = self.screen, self.row
+        found: dict[str, Any] = {"words": words_of_a_decision("note")}
+        if row.kind in (RequestKind.PERMISSION, RequestKind.PLAN):
+            whole = screen.pane.listing.sources.content_of(row.question)
+            found["part"] = editable_part(row.question, whole=whole)
+        if row.kind is RequestKind.CREATE:
+            found["second"] = Ask("second", "agent name", wanted="made from its type when left empty")
+        if row.kind in (RequestKind.CREATE, RequestKind.DESTROY):
+            found["foresee"] = partial(consequences_of_approval, screen, row)
+        return found
+
+    def decide(self, answer: PromptAnswer) -> PendingDecision | GrantOffer:
+        """See `_Verdict.decide`; where a grant was chosen the permission is checked alone, and its end asked for."""
+        if self.choices[answer.choice] is not UNTIL:
+            return super().decide(answer)
         if answer.edited is not None:
             text = "what you edited is allowed once; a grant answers what was asked"
             raise TeamError(Code.INVALID_FIELD, text, "Choose once, or take your edit back.")
-        once = replace(answer, choice=0)
-        approval = seen_request.check(
-            lambda view: _pending_verdict(seen_request.row, choices[0], once, remarks, approving, view)
-        )
-        trial = grants.trial_of(
-            screen.caller, _approved_before(screen, seen_request.row), asked=seen_request.row.question
-        )
-        grants.refuse_contradiction(trial)
-        return GrantOffer(approval, trial)
-
-    def go_on(result: PendingDecision | GrantOffer) -> None:
-        if isinstance(result, GrantOffer):
-            _offer_grant(screen, result, about=row)
-        else:
-            screen.decided(result)
-
-    prompt = Prompt[PendingDecision | GrantOffer](
-        _title(row, approving),
-        words_about(row),
-        decide,
-        choices=choices,
-        words=words_of_a_decision("note") if approving else words_of_a_decision("reason", required=not remarks),
-        says_enough=bool(remarks),
-        second=second,
-        foresee=partial(_consequences, screen, row) if has_consequences else None,
-        part=editable,
-        **screen.drafts.of_form(f"{verb}:{row.request_id}"),
-    )
-    screen.ask(prompt, go_on, about=row)
+        approval = self.seen_request.check(partial(self.pending, self.choices[0], replace(answer, choice=0)))
+        return grant_to_offer(self.screen, self.seen_request.row, approval)
 
 
 def _choices_for_permission(row: RequestRow, context: ActionContext) -> Sequence[Choice]:
@@ -227,127 +248,3 @@ def _approval(row: RequestRow, choice: Choice, answer: PromptAnswer, view: Decis
         rule = choice.line.description.removeprefix("allow ")
         return f"allow ALWAYS {rule} for {asker}", replace(decision, scope=ALWAYS, number=number)
     return f"allow once {in_quotes(row.title)} for {asker}", decision
-
-
-def _title(row: RequestRow, approving: bool) -> str:
-    """Return the decision as a title for its form."""
-    asker = safe_line(row.asker, 64)
-    subject = safe_line(parse_message(row.question).subject or "", 64)
-    if row.kind is RequestKind.PERMISSION and approving:
-        return f"Let {asker} do this?"
-    if row.kind is RequestKind.CREATE and subject:
-        article = "an" if subject[0].lower() in "aeiou" else "a"
-        return f"Let {asker} have {article} {subject}" if approving else f"No {subject} for {asker}"
-    if row.kind is RequestKind.DESTROY and subject:
-        return f"End {subject}, as {asker} asks" if approving else f"Keep {subject}"
-    return f"{'Approve' if approving else 'Reject'} the {row.kind} of {asker}"
-
-
-def _request_and_place(row: RequestRow, *, with_title: bool = True) -> str:
-    """Return the request and its place, as safe lines."""
-    payload = row.question.payload
-    origin, title = origin_of(payload), row.title
-    if row.kind is RequestKind.PERMISSION:
-        title = headline_of(permission_of(payload), origin.directory)
-    words = in_quotes(title) if with_title else ""
-    where = f"in {safe_line(origin.directory, _LONGEST_WORDS)}" if origin.directory else ""
-    return " ".join(filter(None, (words, where)))
-
-
-def _facts_before_deciding(screen: MainScreen, row: RequestRow) -> str:
-    """Return the facts to know before deciding: how much was read, what is missing, whether the asker is there."""
-    painted, known = screen.cache.painted.get(digest_of(row.question)), screen.cache.evidence.get(row.key)
-    facts = []
-    if painted is not None and painted.text_lines:
-        facts.append("shown to its end" if painted.is_whole else screen.cache.unseen(digest_of(row.question)))
-    sections = known.evidence.sections if known is not None and known.evidence is not None else ()
-    missing = sum(piece.mark is Mark.MISSING for section in sections for piece in section.pieces)
-    if missing:
-        facts.append(f"{counted(missing, 'thing')} it names {'is' if missing == 1 else 'are'} missing")
-    agent = next((each for each in screen.situation.roster if each.name == row.asker), None)
-    if agent is not None and agent.state is AgentState.STOPPED:
-        facts.append("the asker has ended")
-    elif agent is not None and agent.stranger:
-        facts.append("the asker is on no roster")
-    elif agent is not None and agent.last_seen is not None:
-        facts.append(f"asker seen {short_ago(agent.last_seen, screen.caller.team.clock())}")
-    return " · ".join(facts)
-
-
-def _consequences(screen: MainScreen, row: RequestRow, agent_name: str) -> str:
-    """Return who will be created or ended and who will be told, or why it cannot be, where that is known already."""
-    if screen.view is None:
-        return ""
-    try:
-        name = agent_name if row.kind is RequestKind.CREATE and agent_name else None
-        lines = requests.approval_forecast(screen.view.snapshot, request_id=row.request_id, agent_name=name)
-    except TeamError as error:
-        return f"✗ {safe_line(error.message, 200)}"
-    return "\n".join(safe_line(line, 300) for line in lines)
-
-
-def _answer_questions(screen: MainScreen, row: RequestRow, seen_request: SeenRequest) -> None:
-    """Open the form that answers the questions of a client."""
-    questions = questions_of(row.question.payload)
-    if not questions:
-        screen.toast("It holds no question that can be read; r refuses it.", severity="warning")
-        return
-    purpose, asker = f"answer:{row.request_id}", safe_line(row.asker, 64)
-
-    def answered(answers: Answers, notes: Notes, view: Decision) -> PendingDecision:
-        given = {text: [each] if isinstance(each, str) else each for text, each in answers.items()}
-        told = (join_answers(each) + (f" ({notes[text]})" if text in notes else "") for text, each in given.items())
-        chosen = "; ".join(told)
-        decision = replace(view, approve=True, answers=answers, notes=notes)
-        write = pending_write(f"answer {asker}: {in_quotes(chosen)}", decision)
-        return PendingDecision("answer", (write,), f"answered the question of {asker}", purposes=(purpose,))
-
-    form = AnswerForm[PendingDecision](
-        f"Answer {asker}",
-        _request_and_place(row, with_title=False),
-        questions,
-        lambda answers, notes: seen_request.decide(partial(answered, answers, notes)),
-        **screen.drafts.of_form(purpose),
-    )
-    screen.ask_to_decide(form, about=row)
-
-
-# A grant: a decision that answers the very same again, until an end.
-
-_ENDS = (
-    ("for 2 hours", timedelta(hours=2), None),
-    ("for 10 times, at most a day", timedelta(days=1), 10),
-    ("for a day", timedelta(days=1), None),
-)
-"""How a grant may end: in words, after how long, and after how many uses; None for as many as come."""
-
-
-def _approved_before(screen: MainScreen, row: RequestRow) -> list[str]:
-    """Return the ids of the same requests of this asker that were approved before."""
-    before = decided_before(row, screen.situation.requests)
-    return [each.request_id for each in before if each.is_approved and each.asker == row.asker]
-
-
-def _offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) -> None:
-    """Show what the grant would answer and ask for its end; the permission is allowed together with it."""
-    trial, approval = offer.trial, offer.approval
-
-    def decide_with_grant(answer: PromptAnswer) -> PendingDecision:
-        label, lasts, uses = _ENDS[answer.choice]
-        screen.keep_painted()
-        view = decision_in_view(screen, about.request_id, seen_of_words(trial.scope.words), with_others=True)
-        do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses, view=view)
-        words = f"GRANT {safe_line(trial.scope.words, _LONGEST_WORDS)}, {label}"
-        adds, recorded = f", and the same {label}", ("grant", about.request_id)
-        grant = PendingWrite(about.request_id, words, do, follows=True, adds=adds, recorded=recorded)
-        together = replace(approval, writes=(*approval.writes, grant))
-        return screen.pending_decisions.prepare(together)
-
-    prompt = Prompt[PendingDecision](
-        "Allow it now, and the very same until …",
-        f"{trial.words}. Every answer of the grant is on record as the grant's.",
-        decide_with_grant,
-        whole=(seen_of_words(trial.scope.words).question, safe_text(trial.scope.words)),
-        choices=tuple(Choice(OptionLine(label), "Grant") for label, _, _ in _ENDS),
-    )
-    screen.ask_to_decide(prompt, about=about)

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from team_console.console.selection import DONE, ActionContext
 from team_console.console.tui.commands.seen_request import decision_in_view, pending_write
 from team_console.console.tui.main import MainScreen
+from team_console.console.tui.outcomes import request_outcome
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
-from team_console.console.tui.words import request_outcome
 from team_console.store.model.counted import counted, first_of
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
@@ -78,8 +78,6 @@ def _pending_read(context: ActionContext, messages: Sequence[Message]) -> Pendin
     told = f"read: {safe_line(readers[0][0].summary, 60)}" if len(writes) == 1 else "read {n}"
     return PendingDecision(DONE, tuple(writes), told, noun="message")
 
-
-# Deciding on many things at once: every marked request, every marked message.
 
 _MOST_REASONS = 3
 """Reasons for leaving rows alone that are told; the others are counted."""

@@ -1,4 +1,4 @@
-"""Writing to agents: a message, a broadcast, a request to stop, a correction of the course, and what went wrong."""
+"""Writing to agents: a message to some of them, or a broadcast to everybody."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import partial
 
-from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.selection import MESSAGE, ActionContext, Mode
-from team_console.console.tui.commands.looking import stops
+from team_console.console.tui.decision_notes import names_on_record
 from team_console.console.tui.main import MainScreen
-from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite, names_on_record
-from team_console.console.tui.words import in_quotes, names_listed, receipt_words
+from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
+from team_console.console.tui.toast_words import in_quotes, names_listed
 from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import URGENT, Message
@@ -22,16 +21,12 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.summaries import count_words, summary_warnings
 from team_console.store.protocol.titles import said_in
-from team_console.store.service import agents, deliveries, inbox, requests, sending
+from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller, Receipt
-from team_console.store.service.deliveries import Remedy, RemedyForecast
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.rows import AgentState, View
-from team_console.store.views.stopping import whom_to_stop
+from team_console.store.views.rows import View
 from team_console.widgets.compose_form import Compose, WrittenMessage
-from team_console.widgets.fields import Ask, FieldKind, OptionLine, words_of_a_decision
-from team_console.widgets.line_field import with_name
-from team_console.widgets.prompt_form import Choice, Confirm, Prompt
+from team_console.widgets.prompt_form import Confirm
 
 
 def message(screen: MainScreen, context: ActionContext) -> None:
@@ -56,7 +51,7 @@ def message(screen: MainScreen, context: ActionContext) -> None:
     form = Compose[PendingDecision](
         f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message",
         send,
-        names=partial(_names_to_write_to, screen, context),
+        names=partial(names_to_write_to, screen, context),
         foresee=foresee,
         words=partial(_summary_words, config.language),
         quote=f"answers {in_quotes(_first_words(quoted))}" if quoted is not None else "",
@@ -72,7 +67,7 @@ def _first_words(quoted: Message) -> str:
     return content if content and "\n" not in content else said_in(quoted)
 
 
-def _names_to_write_to(screen: MainScreen, context: ActionContext) -> tuple[str, ...]:
+def names_to_write_to(screen: MainScreen, context: ActionContext) -> tuple[str, ...]:
     """Return names a message may go to."""
     rows = screen.situation.roster
     names = [row.name for row in rows if row.name != context.me and row.is_addressable]
@@ -169,9 +164,6 @@ def _summary_words(language: str, summary: str) -> tuple[int, list[str]]:
     return count_words(summary), summary_warnings(summary, language=language)
 
 
-# A broadcast.
-
-
 def broadcast(screen: MainScreen, context: ActionContext) -> None:
     """Write to everybody; how many that is and who is not listening comes before it is written."""
     _preview_broadcast(screen, partial(_write_broadcast, screen))
@@ -214,7 +206,7 @@ def _confirm_broadcast(screen: MainScreen, written: WrittenMessage, seen: sendin
         f"“{safe_line(written.summary, 120)}”",
         f"{counted(number, 'delivery')}: {names_listed(seen.recipients, 16)}.",
     ]
-    lines += _warnings_on_reach(seen.not_listening, seen.left_out)
+    lines += warnings_on_reach(seen.not_listening, seen.left_out)
     lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
     do = partial(sending.broadcast, summary=written.summary, content=written.content)
     write = PendingWrite("broadcast", f"broadcast to {counted(number, 'agent')}", do, recorded=("broadcast", ""))
@@ -226,7 +218,7 @@ def _confirm_broadcast(screen: MainScreen, written: WrittenMessage, seen: sendin
     screen.ask_to_decide(form)
 
 
-def _warnings_on_reach(silent: Sequence[str], left_out: Sequence[str] = ()) -> list[str]:
+def warnings_on_reach(silent: Sequence[str], left_out: Sequence[str] = ()) -> list[str]:
     lines = []
     if silent:
         lines.append(f"△ Not listening: {names_listed(silent)}. What they get waits in their inbox.")
@@ -235,195 +227,7 @@ def _warnings_on_reach(silent: Sequence[str], left_out: Sequence[str] = ()) -> l
     return lines
 
 
-# Asking agents to stop.
-
-
-def shutdown(screen: MainScreen, context: ActionContext) -> None:
-    """Ask the chosen agents to stop."""
-    names = context.stoppable
-    rows = context.view.roster if context.view else ()
-    quiet = [row.name for row in rows if row.state in (AgentState.STOPPED, AgentState.STOPPING)]
-    lines = [f"{names_listed(names, 12)} will be asked to stop: {counted(len(names), 'request')}."]
-    lines += _warnings_on_reach([name for name in names if name in quiet])
-    lines.append("Each answers for itself; a refusal comes back to you with its reason.")
-    purpose = f"shutdown:{','.join(names)}"
-
-    def decide(reason: str) -> PendingDecision:
-        writes = tuple(
-            PendingWrite(
-                f"stop:{name}",
-                f"ask {safe_line(name, 64)} to stop",
-                partial(requests.request_shutdown, agent=name, reason=reason or None),
-                recorded=("shutdown", name),
-            )
-            for name in names
-        )
-        return PendingDecision("ask to stop", writes, "asked to stop", purposes=(purpose,))
-
-    _ask_for_stop(screen, "Shut down", lines, names, decide, purpose)
-
-
-def _ask_for_stop(
-    screen: MainScreen,
-    title: str,
-    lines: Sequence[str],
-    names: Sequence[str],
-    pending: Callable[[str], PendingDecision],
-    purpose: str,
-) -> None:
-    """Open the form that asks agents to stop, with a reason if the human likes."""
-
-    form = Confirm[PendingDecision](
-        title,
-        tuple(lines),
-        lambda reason: screen.pending_decisions.prepare(pending(reason)),
-        verb=f"Ask {counted(len(names), 'agent')} to stop",
-        words=words_of_a_decision("reason", FieldKind.LINE, wanted="if you like; the agents read it"),
-        **screen.drafts.of_form(purpose),
-    )
-    screen.ask_to_decide(form)
-
-
-def shutdown_all(screen: MainScreen, context: ActionContext) -> None:
-    """Ask every listening member to stop, each answer awaited before the next is asked; show a shutdown that runs."""
-    if screen.bars.busy.startswith("stopping"):
-        stops(screen, context)
-        return
-    screen.background.run(partial(whom_to_stop, screen.caller), partial(_confirm_shutdown_all, screen, context))
-
-
-def _confirm_shutdown_all(screen: MainScreen, context: ActionContext, seen: sending.Preview) -> None:
-    """Say who is asked to stop and who is not, and begin once that is confirmed."""
-    names = seen.recipients
-    lines = [f"{names_listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
-    if seen.not_listening:
-        lines.append(f"Not asked, since it stopped or was asked before: {names_listed(seen.not_listening)}.")
-    lines += _warnings_on_reach((), seen.left_out)
-    lines.append("The next one is asked when one has answered, or kept silent for too long. x stops asking.")
-
-    def decide(reason: str) -> PendingDecision:
-        def begin() -> None:
-            screen.background.stop_in_turn(names, reason or None)
-            stops(screen, context)
-
-        words = f"ask {counted(len(names), 'agent')} to stop, one after the other"
-        write = PendingWrite("shutdown_all", words, lambda caller: None)
-        return PendingDecision("shut down", (write,), purposes=("shutdown_all",), begins=begin)
-
-    _ask_for_stop(screen, "Shut down the team", lines, names, decide, "shutdown_all")
-
-
-# The sprint.
-
-
-def correct_course(screen: MainScreen, context: ActionContext) -> None:
-    """Ask the scrum master to plan again (requirement 185)."""
-    prompt = Prompt[Receipt](
-        "Correct the course",
-        "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
-        lambda made: agents.trigger_course_correction(screen.caller, user_input=made.words),
-        choices=(Choice(OptionLine("trigger"), "Trigger"),),
-        words=words_of_a_decision("change", required=True),
-        **screen.drafts.of_form("correct_course"),
-    )
-    screen.ask(
-        prompt, lambda receipt: _look_and_say(screen, receipt_words("asked for a correction of the course", receipt))
-    )
-
-
-def send_roster(screen: MainScreen, context: ActionContext) -> None:
-    """Send the residents the complete roster (requirement 178)."""
-    view = screen.view
-    residents = [row.name for row in view.roster if row.role == "resident"] if view is not None else []
-    form = Confirm[Receipt](
-        "Send roster",
-        (f"The complete roster goes to {names_listed(residents) or 'nobody: the team has no residents'}.",),
-        lambda _: agents.send_roster(screen.caller),
-        verb="Send",
-    )
-    screen.ask(form, lambda receipt: _look_and_say(screen, receipt_words("sent the roster", receipt)))
-
-
-def _look_and_say(screen: MainScreen, text: str) -> None:
+def look_and_say(screen: MainScreen, text: str) -> None:
     """Look at the store again, and say what was done."""
     screen.look()
     screen.toast(text)
-
-
-# The failure desk on the screen: try again, redirect, discard, recall, one or many.
-
-
-class _RemedyWords(Struct, frozen=True):
-    """What is said and asked of one remedy; `field` is what it wants typed, `wanted` stands there while it is empty."""
-
-    title: str
-    effect: str
-    told: str
-    field: str = ""
-    wanted: str = ""
-
-
-_REMEDY_WORDS = {
-    Remedy.RETRY: _RemedyWords("Try again", "starts again with all its tries", "tried again"),
-    Remedy.REDIRECT: _RemedyWords(
-        "Redirect", "goes to another agent instead", "redirected", "to", "the agent it goes to instead"
-    ),
-    Remedy.DISCARD: _RemedyWords(
-        "Discard",
-        "leaves the queue; its record and your reason stay in the archive",
-        "discarded",
-        "reason",
-        "stays with its record in the archive",
-    ),
-    Remedy.RECALL: _RemedyWords("Recall", "is taken back, unless somebody reads it first", "recalled"),
-}
-
-
-def treat(remedy: Remedy, screen: MainScreen, context: ActionContext) -> None:
-    """Look what the remedy would do to the chosen messages, and ask before it does."""
-    ids = list(dict.fromkeys(message.message_id for message in context.selection.messages))
-    look = partial(deliveries.remedy_forecast, screen.caller, remedy, ids)
-    screen.background.run(look, partial(_confirm_remedy, screen, context))
-
-
-def _confirm_remedy(screen: MainScreen, context: ActionContext, seen: RemedyForecast) -> None:
-    """Say what a remedy does to which messages, and do it once that is confirmed."""
-
-    how = _REMEDY_WORDS[seen.remedy]
-    fit = [message.message_id for message in seen.possible]
-    if not fit:
-        screen.toast("\n".join(safe_line(why, 300) for why in seen.refused.values()), severity="warning")
-        return
-    lines = [f"It {how.effect}." if len(fit) == 1 else f"{counted(len(fit), 'message')}: each {how.effect}."]
-    for item in seen.possible[:5]:
-        lines.append(f"• {safe_line(item.summary, 60)} → {safe_line(', '.join(item.recipients), 60)}")
-        lines.append(f"  {safe_line(item.message_id, 120)}")
-    lines += [f"  and {len(fit) - 5} more"] if len(fit) > 5 else []
-    lines += [f"△ left alone: {safe_line(why, 160)}" for why in list(seen.refused.values())[:3]]
-
-    def treat_all(words: str) -> Receipt:
-        more = {how.field: words} if how.field else {}
-        return deliveries.apply_remedy(screen.caller, seen.remedy, fit, **more)
-
-    def told(receipt: Receipt) -> None:
-        warned = "".join(f"\n△ {safe_line(warning, 300)}" for warning in receipt.warnings)
-        _look_and_say(screen, f"✓ {counted(len(receipt.messages), 'message')} {how.told}{warned}")
-        screen.lists.step_on(fit)
-
-    form = Confirm[Receipt](
-        how.title,
-        tuple(lines),
-        treat_all,
-        verb=f"{how.title} {len(fit)}",
-        words=_ask_of_remedy(how, partial(_names_to_write_to, screen, context)),
-        **screen.drafts.of_form(f"{seen.remedy}:{','.join(fit)}"),
-    )
-    screen.ask(form, told)
-
-
-def _ask_of_remedy(how: _RemedyWords, names: Callable[[], tuple[str, ...]]) -> Ask | None:
-    """Return what must be typed for a remedy; a recipient is completed by `names`."""
-    if not how.field:
-        return None
-    complete = (lambda typed: with_name(typed, names())) if how.field == "to" else None
-    return words_of_a_decision(how.field, FieldKind.LINE, required=True, wanted=how.wanted, complete=complete)

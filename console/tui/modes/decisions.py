@@ -11,10 +11,11 @@ from typing import ClassVar
 from msgspec.structs import replace
 from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.tui.cache import ScreenCache
+from team_console.console.tui.empty_lists import empty_words
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.screen_state import ScreenState
-from team_console.console.tui.words import empty_words, reason_of
+from team_console.console.tui.toast_words import reason_of
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.counted import counted

@@ -14,57 +14,24 @@ from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
-from team_console.console.tui.screen_state import ScreenState, findings_elsewhere, store_status
-from team_console.console.tui.words import reason_of
+from team_console.console.tui.modes.vitals import SETTINGS, Vital, audit_vital, vitals_of
+from team_console.console.tui.screen_state import ScreenState, findings_elsewhere
+from team_console.console.tui.toast_words import reason_of
 from team_console.console.tui.workers import start_worker
-from team_console.store.contract.audit_line import AuditLine
-from team_console.store.contract.problem_codes import FOREIGN_TEAM, KEPT_PRIVATE
-from team_console.store.contract.team import WatchState
-from team_console.store.model.clock import from_text
 from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem
-from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.views.findings import trail_findings
+from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.search import Searchable, searchable_texts
-from team_console.store.views.status import State, holder_words
-from team_console.widgets.ages import ago, clock_time
-from team_console.widgets.bars import LIVE, POLLING, STALE
 from team_console.widgets.document import Block, Document, Lines, Text, TextForm, fact
 from team_console.widgets.row_drawing import Drawing, row_lines
 from team_console.widgets.signs import severity_sign
-from team_console.widgets.text import Line, cell_len, pad
+from team_console.widgets.text import Line, pad
 
-_WATCH_WORDS = {
-    WatchState.LIVE: (LIVE, "told by the system"),
-    WatchState.POLLING: (POLLING, "looked for now and then"),
-    WatchState.STALLED: (STALE, "not noticed"),
-}
-_BACKEND_WORDS = {"yaml": "Kept in files of YAML.", "sql": "Kept in a database."}
-_SETTINGS = "settings"
 _FOLDED_FROM = 3
 """Findings of one kind from which on they are one row."""
 _MOST_LISTED = 50
 """Findings of a group that its detail lists."""
-_AUDIT_LINES = 100
-"""Lines of the audit trail that are checked and shown."""
-
-
-class Vital(Struct, frozen=True):
-    """One fact about the store.
-
-    Attributes:
-        name: What it is about.
-        glyph, tone: Whether it is well.
-        text: Safe text, one line.
-        more: Safe text for the detail.
-    """
-
-    name: str
-    glyph: str
-    tone: str
-    text: str
-    more: str = ""
 
 
 class FindingGroup(Struct, frozen=True):
@@ -129,7 +96,7 @@ class HealthListing(Listing[Row]):
         """Return the name of a fact, of several on the settings with what each says; code and place of a finding."""
         if isinstance(row, FindingGroup):
             return row.key
-        if isinstance(row, Vital) and row.name == _SETTINGS:
+        if isinstance(row, Vital) and row.name == SETTINGS:
             return f"vital:{row.name}:{row.text}"
         return f"vital:{row.name}" if isinstance(row, Vital) else f"{row.code}:{row.place}:{row.message}"
 
@@ -156,7 +123,12 @@ class HealthListing(Listing[Row]):
     def _in_order(self, findings: Iterable[Row]) -> tuple[Row, ...]:
         """Return the rows with problems first and notices last."""
         order = (_TROUBLE, _STORE, _NOTICES)
-        return tuple(sorted((*self._vitals(), *findings), key=lambda row: order.index(self.group_of(row))))
+        return tuple(
+            sorted(
+                (*vitals_of(self.situation, self.cache.team, self.audit, self.now), *findings),
+                key=lambda row: order.index(self.group_of(row)),
+            )
+        )
 
     def _folded_findings(self) -> Iterator[Row]:
         """Yield the findings, those of one kind as one row where they are many; an opened one has them below it."""
@@ -243,66 +215,6 @@ class HealthListing(Listing[Row]):
         ill = any(isinstance(row, Vital) and row.tone in ("bad", "warn") for row in self.all)
         return f"Health · {words or ('look at the store' if ill else 'all is well')}"
 
-    def _vitals(self) -> tuple[Vital, ...]:
-        """Return the facts on queue, lock, watch, audit trail and settings."""
-        found = [self._queue_vital(), self._lock_vital(), self._watch_vital(), *((self.audit,) if self.audit else ())]
-        lost = store_status(self.situation, self.now).reason(State.SETTINGS)
-        if lost is not None:
-            text = safe_line(self.situation.with_short_paths(lost.text), 300)
-            found.append(Vital(_SETTINGS, "▲", "bad", text, safe_line(lost.hint, 300)))
-        snapshot = self.situation.snapshot
-        if snapshot is not None:
-            for warning in snapshot.config.warnings:
-                found.append(Vital(_SETTINGS, "▲", "warn", safe_line(warning, 300)))
-        return tuple(found)
-
-    def missing_audit(self) -> Vital:
-        """Return what is known where no line of the trail could be read: it is lost, or nobody ever wrote."""
-        more = "Every write action of team-console leaves a line. Restore the file if there was one."
-        snapshot = self.situation.snapshot
-        codes = {problem.code for problem in snapshot.problems} if snapshot is not None else set()
-        if FOREIGN_TEAM in codes:
-            return Vital("audit", "○", "muted", "another program keeps this team, and no record of it")
-        if KEPT_PRIVATE in codes:
-            return Vital("audit", "○", "muted", "is kept private by the user who runs the team")
-        if snapshot is not None and snapshot.messages:
-            return Vital("audit", "△", "warn", "no line is on record, though there are messages", more)
-        return Vital("audit", "○", "muted", "nothing is on record", more)
-
-    def _queue_vital(self) -> Vital:
-        """Return what is known of the queue: read, in doubt, or why not."""
-        snapshot, place = self.situation.snapshot, safe_line(self.cache.team.location, 300)
-        if snapshot is None:
-            return Vital("queue", "◔", "open", "is being read", place)
-        reason = store_status(self.situation, self.now).reason(State.UNREADABLE, State.VANISHED, State.DOUBT)
-        if reason is not None:
-            glyph, tone, word = "✗", "bad", str(reason.state)
-            if reason.state is State.DOUBT:
-                glyph, tone, word = "△", "warn", "in doubt"
-            text = safe_line(f"{word}: {self.situation.with_short_paths(reason.text)}", 300)
-            return Vital("queue", glyph, tone, text, f"{safe_line(reason.hint, 300)}\n\n{place}".strip())
-        at, changed = snapshot.changed_at, ""
-        if at is not None and at <= self.now:  # later than now it is where a clock was set back
-            changed = f" · changed {ago(at, self.now)}"
-        number = counted(len(snapshot.messages), "message")
-        kept = _BACKEND_WORDS.get(self.cache.team.kind, "Kept by another program.")
-        return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\n{kept}")
-
-    def _lock_vital(self) -> Vital:
-        status = store_status(self.situation, self.now)
-        if status.holder is None:
-            return Vital("lock", "✓", "good", "is free", "Whoever writes holds it for a moment; reading needs none.")
-        words = holder_words(status.holder, clock_time(from_text(status.holder.since), self.now))
-        blocks = status.reason(State.LOCKED) is not None
-        more = "It is held longer than a write takes." if blocks else "Whoever writes holds it for a moment."
-        return Vital("lock", "⊠" if blocks else "◔", "warn" if blocks else "open", safe_line(f"held {words}"), more)
-
-    def _watch_vital(self) -> Vital:
-        watch = self.situation.watch
-        pulse, how = _WATCH_WORDS[watch.state]
-        more = safe_text(watch.reason) or "The console reads the team again as soon as it changes."
-        return Vital("watch", pulse.glyph, pulse.tone, f"changes are {how}", more)
-
 
 class HealthPane(Pane[Row]):
     """The health of the store; enter folds findings, goes to the request one is about, or opens its text."""
@@ -362,34 +274,11 @@ class HealthPane(Pane[Row]):
 
     async def _show_audit(self, look: int) -> None:
         try:
-            audit, is_unread = await asyncio.to_thread(self._audit_vital), False
+            listing = self.listing
+            snapshot, now = listing.situation.snapshot, listing.now
+            audit, is_unread = await asyncio.to_thread(audit_vital, self.cache.team, snapshot, now), False
         except Exception as error:
             audit, is_unread = Vital("audit", "✗", "bad", f"cannot be read: {reason_of(error)}"), True
         if look == self._looks:
             self.listing.audit, self._is_audit_unread = audit, is_unread
             self.show(self.listing.situation, self.listing.now)
-
-    def _audit_vital(self) -> Vital:
-        """Return what is known of the audit trail: intact, wrong, or lost."""
-        lines = self.cache.team.audit(limit=_AUDIT_LINES)
-        if not lines:
-            return self.listing.missing_audit()
-        problem = next(trail_findings(lines), None)
-        if problem is not None and problem.severity != "notice":
-            glyph, tone = ("✗", "bad") if problem.severity == "error" else ("△", "warn")
-            return Vital("audit", glyph, tone, safe_line(problem.message, 300), safe_line(problem.hint, 300))
-        last = lines[0]
-        words = f"intact to line {last.seq} · last {safe_line(last.action, 40)} by {safe_line(last.actor, 64)}"
-        head = "Every write action leaves a line; the newest come first."
-        return Vital("audit", "✓", "good", words, "\n".join([head, "", *_audit_rows(lines, self.listing.now)]))
-
-
-def _audit_rows(lines: list[AuditLine], now: datetime) -> list[str]:
-    """Return a line each of the audit trail: number, time, action, who."""
-    times = [clock_time(from_text(line.at), now) for line in lines]
-    actions = [safe_line(line.action, 24) for line in lines]
-    wide, long = max(map(len, times)), max(map(cell_len, actions))
-    return [
-        f"{line.seq:>6}  {time:>{wide}}  {pad(action, long)}  {safe_line(line.actor, 64)}"
-        for line, time, action in zip(lines, times, actions, strict=True)
-    ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
-from team_console.console.tui.modes.listing import ShownList
-from team_console.console.tui.words import BROKEN_DOCUMENT, NO_LONGER, request_outcome, row_now, with_banner
+from team_console.console.tui.empty_lists import BROKEN_DOCUMENT
+from team_console.console.tui.modes.shown_list import ShownList
+from team_console.console.tui.outcomes import NO_LONGER, request_outcome, row_now, with_banner
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.seen import digest_of
 from team_console.store.views.rows import RequestRow, RequestState
