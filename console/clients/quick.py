@@ -1,14 +1,9 @@
-"""The quick look at an event: most need nothing, which is found out before anything heavy is imported.
-
-The last event that opened the team left a `Look`: the marks of the team's files, and what followed from them, such as
-whether mail waits and what the model has to be told. While the marks are the same, an event is answered from it.
-"""
+"""Quick answer to an event: most need nothing, which a look at the team tells before anything heavy is imported."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Mapping
 
@@ -18,7 +13,6 @@ from team_console.console.clients.session_files import (
     ALLOWED,
     ASKED,
     HANDED,
-    LOOK,
     PASSED,
     RECORDED,
     REFUSED,
@@ -28,82 +22,21 @@ from team_console.console.clients.session_files import (
     EventData,
     SessionFiles,
     checksum_of,
-    member_folder,
     passed_file,
 )
+from team_console.console.clients.team_look import caller_facts, has_changed, look_of, marks_of
 from team_console.store.backends.locked_files import is_locked, open_folder
 from team_console.store.backends.session_notes import write_note
 
 TYPE_CHECKING = False  # `typing` would cost each event 5 ms
 if TYPE_CHECKING:
-    from typing import Any
-
     from team_console.console.clients.invocation import Invocation
+    from team_console.console.clients.team_look import Look
 
-    Look = dict[str, Any]
-    """The marks of a team's files when an event opened the team, and what followed from them."""
-
-_SERVER_PATIENCE = 5.0
-"""Seconds for which a team on a server is not asked again: asking costs a connection."""
-_TICK_OF_FILES = 0.01
-"""Seconds within which two changes of a file may bear the same time."""
 WAKE = 2
 """Exit status by which a waiting hook wakes its session; only `--wake` gives it."""
 NUDGE = "team-console: other members of the team have written to "
 """Begins the prompt by which a client is told that mail has come, where no hook wakes its session."""
-LOOK_VERSION = 2
-"""Of the keys that a look has: one of another version counts as none."""
-
-
-def marks_of(places: Mapping[str, str]) -> Look:
-    """Return the present state of a store's files, to compare for equality only.
-
-    An empty log of a database is none: it comes and goes with whoever looks.
-    """
-    marks: Look = {}
-    for name in {"queue", "settings", "database", "log"} & places.keys():
-        try:
-            found = os.stat(places[name])
-        except OSError:
-            continue
-        if name != "log" or found.st_size:
-            marks[name] = [found.st_ino, found.st_size, found.st_mtime_ns]
-    return marks
-
-
-def settled_marks(places: Mapping[str, str]) -> Look:
-    """Return the marks once no change can come that would bear the time of the last one."""
-    for _ in range(3):
-        marks = marks_of(places)
-        if _are_settled(marks, time.time()):
-            break
-        time.sleep(_TICK_OF_FILES)
-    return marks
-
-
-def _are_settled(marks: Look, at: float) -> bool:
-    """Return whether every later change shows in the marks; file systems that count whole seconds need two of them."""
-    times = [mark[2] for mark in marks.values()]
-    return all(time_ns / 1e9 <= at - (_TICK_OF_FILES if time_ns % 10**9 else 2.0) for time_ns in times)
-
-
-def has_changed(look: Look) -> bool:
-    """Return whether something may wait for the clients of the look that did not when it was made."""
-    places, at = look["places"], look["at"]
-    if not places:
-        return not 0 <= time.time() - at < _SERVER_PATIENCE
-    if _has_files(places.get("drop", "")):
-        return True
-    # guard: unsettled-marks-not-trusted
-    return not _are_settled(look["marks"], at) or look["marks"] != marks_of(places)
-
-
-def _has_files(folder: str) -> bool:
-    """Return whether messages lie there that somebody who cannot lock handed in."""
-    try:
-        return any(name != "rejected" for name in os.listdir(folder))
-    except OSError:
-        return False
 
 
 def _is_anybody_there(look: Look, prefix: str, *, locked: bool) -> bool | None:
@@ -124,8 +57,6 @@ def _is_anybody_there(look: Look, prefix: str, *, locked: bool) -> bool | None:
         os.close(folder)
 
 
-# Quick answer to an event: what follows from most is known before anything heavy is imported.
-
 _STATE_AFTER = {
     "SessionStart": "started",
     "UserPromptSubmit": "working",
@@ -135,7 +66,8 @@ _STATE_AFTER = {
 }
 """Events by which a session begins, works, rests and ends, and what it does then."""
 _TEAMMATE_AFTER = {"SubagentStart": "working", "SubagentStop": "", "TeammateIdle": "idle"}
-"""Events of teammates, and what a teammate is known to be doing when they say nothing new."""
+"""Events of teammates, and what a teammate is known to be doing when they say nothing new; the end of a turn always is
+new."""
 _ALWAYS_OPENED = frozenset({"PermissionDenied", "ConfigChange"})
 """Events for which the team always has to be opened."""
 
@@ -160,7 +92,8 @@ def _needs_nothing(call: Invocation, files: SessionFiles) -> bool:
     if name not in AFTER_TOOL and name != "PermissionRequest":
         return True
     look = look_of(call, files)
-    if look is None or _is_anybody_there(look, "asker-", locked=False):  # one that is gone and took nothing back
+    # A process that asked and is gone may have left its request open.
+    if look is None or _is_anybody_there(look, "asker-", locked=False):
         return False
     if name == "PermissionRequest":
         if not _asks_nobody(look):
@@ -178,29 +111,22 @@ def _needs_nothing(call: Invocation, files: SessionFiles) -> bool:
 
 def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
     """Note what the session does now, and return the reply; None where mail waits or an earlier event left work."""
-    data, name = call.data, call.event_name
+    name = call.event_name
     look, kept = look_of(call, files), files.names("")
-    if look is None or data.get("agent_id") or any(file.startswith((HANDED, ASKED, REFUSED, PASSED)) for file in kept):
+    if look is None or _has_work_left(call, files, look, kept):
         return None
-    if name == "SessionEnd" and (RECORDED in kept or STATE not in kept or call.has_own_name):
-        return None
-    # guard: changed-store-is-opened
-    if has_changed(look) or _is_anybody_there(look, "asker-", locked=False) is not False:
-        return None
-    if name != "SessionEnd" and look["needs_waker"] and not has_waker(files):
-        return None
-    reply, is_first = "", TURN not in kept
+    reply = ""
     if name == "SessionStart":
         if look["handed"] or look["mail"] or look.get("by") != caller_facts():
             return None
         reply = _welcome_reply(call, look)
     elif name == "Stop" and look["mail"]:
         return None
-    if name == "UserPromptSubmit":
-        gives_title = is_first and call.has_own_name
+    elif name == "UserPromptSubmit":
+        gives_title = call.has_own_name and TURN not in kept
         if gives_title or call.text("prompt").startswith(NUDGE):
             return None
-    is_compaction = name == "SessionStart" and data.get("source") == "compact"
+    is_compaction = name == "SessionStart" and call.data.get("source") == "compact"
     words = call.text("last_assistant_message") if name == "Stop" else ""
     about = {"client": look["client"], "mode": call.text("permission_mode"), "last_words": words}
     if not is_compaction and not note_state(call, files, look["places"], state=_STATE_AFTER[name], **about):
@@ -212,7 +138,25 @@ def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
     return reply
 
 
+def _has_work_left(call: Invocation, files: SessionFiles, look: Look, kept: list[str]) -> bool:
+    """Return whether only an open team can do what this event of a turn, or an earlier one, leaves to be done.
+
+    Args:
+        kept: The names of the session's files.
+    """
+    is_end = call.event_name == "SessionEnd"
+    if call.data.get("agent_id") or any(file.startswith((HANDED, ASKED, REFUSED, PASSED)) for file in kept):
+        return True
+    if is_end and (RECORDED in kept or STATE not in kept or call.has_own_name):
+        return True
+    # guard: changed-store-is-opened
+    if has_changed(look) or _is_anybody_there(look, "asker-", locked=False) is not False:
+        return True
+    return not is_end and look["needs_waker"] and not has_waker(files)
+
+
 def _welcome_reply(call: Invocation, look: Look) -> str:
+    """Return what a client is told at the start of a session, as one line of JSON: what its model must know."""
     more = {"sessionTitle": call.actor} if call.has_own_name and look["shows_title"] else {}
     reply = {"hookEventName": "SessionStart", "additionalContext": look["words"], **more}
     return json.dumps({"hookSpecificOutput": reply}, ensure_ascii=False)
@@ -241,28 +185,8 @@ def note_unasked(call: Invocation, files: SessionFiles) -> None:
 
 
 def _refused_file(data: EventData) -> str:
+    """Return the name of the file that keeps a call which the client refused by itself."""
     return f"{REFUSED}{checksum_of([data.get('tool_name'), data.get('tool_input')]):08x}"
-
-
-def look_of(call: Invocation, files: SessionFiles) -> Look | None:
-    """Return the look at the team that an event before left: of this session, else of any of its member."""
-    look = files.read(LOOK) or member_files(call).read(look_name(call))
-    return look if look is not None and look.get("version") == LOOK_VERSION else None
-
-
-def member_files(call: Invocation) -> SessionFiles:
-    """Return the files that all sessions of a member share."""
-    return SessionFiles(member_folder(call.actor, call.location))
-
-
-def look_name(call: Invocation) -> str:
-    """Return the name of the look of one kind of client."""
-    return f"{LOOK}-{checksum_of(call.client):08x}"
-
-
-def caller_facts() -> list[str]:
-    """Return by which program this is called, and where a shell finds one: commands in instructions rest on it."""
-    return [sys.argv[0], os.environ.get("PATH", "")]
 
 
 def teammate_of(data: EventData) -> str | None:
@@ -300,20 +224,21 @@ def project_of(data: EventData, variable: str) -> str:
 
 def _asks_nobody(look: Look) -> bool:
     """Return whether a request would wait for nobody, since no human is there and the team waits for none."""
-    places, before = look["places"], look["marks"]
+    places = look["places"]
     if not places or look["granted"]:
         return False
-    current = marks_of(places)
-    is_changed = before != current
-    if "queue" in places:  # the settings are a file of their own; in a database any change may be one of them
-        is_changed = before.get("settings") != current.get("settings")
-    if is_changed:
+    before, now = look["marks"], marks_of(places)
+    # The settings of a team in a folder are a file of their own; in a database any change may be one of them.
+    has_settings_file = "queue" in places
+    if before.get("settings") != now.get("settings") or (before != now and not has_settings_file):
         return False
-    is_away = look["wait"] == "present" and _is_anybody_there(look, "console-", locked=True) is False
-    return is_away or look["wait"] == "never"
+    if look["wait"] == "present":
+        return _is_anybody_there(look, "console-", locked=True) is False
+    return look["wait"] == "never"
 
 
 def _concerns_teammate(name: str, data: EventData, files: SessionFiles) -> bool:
+    """Return whether an event says anything new of a teammate."""
     teammate = teammate_of(data)
     known = files.read(TEAMMATE + teammate) if teammate is not None else None
     return teammate is not None and (known is None or known.get("doing") != _TEAMMATE_AFTER[name])

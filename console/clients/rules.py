@@ -369,12 +369,12 @@ def _named_as_written(command: list[str]) -> Iterator[str]:
     for path, at in paths_of(command):
         words = command[at:]
         rest = [word.removeprefix("of=") for word in words if word[:1] != "-"]
-        for read in _named_by_option(_READ_BY_OPTION.get(path, ()), words):
+        for read in words_of_options(_READ_BY_OPTION.get(path, ()), words):
             if read in rest:
                 rest.remove(read)
         if path == "tar" and words and _CREATES.match(words[0]):
             path, words = "tar c", [f"-{words[0].lstrip('-')}", *words[1:]]
-        by_option = [*_named_by_option(_WRITTEN_BY_OPTION.get(path, ()), words)]
+        by_option = [*words_of_options(_WRITTEN_BY_OPTION.get(path, ()), words)]
         if path in _LAST_WRITTEN:
             rest = rest[-1:] if (rest[1:] or path == "install") and not by_option else []
         elif path in _IN_PLACE:
@@ -396,7 +396,7 @@ def _behind_script(words: list[str]) -> list[str]:
     return files if scripts else files[1:]
 
 
-def _named_by_option(options: Collection[str], words: list[str]) -> Iterator[str]:
+def words_of_options(options: Collection[str], words: list[str]) -> Iterator[str]:
     """Yield the words of these options, which stand behind them, or joined with them."""
     for word, behind in pairwise([*words, ""]):
         name, equals, value = word.partition("=")

@@ -6,6 +6,7 @@ import json
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from team_console.console.clients.client import TakesPrompts
 from team_console.console.clients.event import Reply
@@ -13,14 +14,7 @@ from team_console.console.clients.hook_process import OUT, write_line
 from team_console.console.clients.instructions import instructions_for
 from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.programs import client_of
-from team_console.console.clients.quick import (
-    LOOK_VERSION,
-    caller_facts,
-    look_name,
-    member_files,
-    note_state,
-    settled_marks,
-)
+from team_console.console.clients.quick import note_state
 from team_console.console.clients.session_files import (
     ALLOWED,
     LOOK,
@@ -30,6 +24,7 @@ from team_console.console.clients.session_files import (
     SessionFiles,
     has_in_any_session,
 )
+from team_console.console.clients.team_look import LOOK_VERSION, caller_facts, look_name, member_files, settled_marks
 from team_console.store.backends.open import open_team
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.contract.presence import new_presence_name
@@ -41,6 +36,9 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.grants import is_granted
 from team_console.store.service.sessions import handed_elsewhere, is_urgent, mail_waiting, note_session
 
+if TYPE_CHECKING:  # a type and no class: quick events import no `typing`
+    from team_console.console.clients.team_look import Look, Marks
+
 _LOOK_LOCK_WAIT = 0.5
 """Seconds for which a look waits for the lock."""
 LOCK_WAIT = 10.0
@@ -51,9 +49,14 @@ class ClientSession:
     """What the answer to one event needs.
 
     Attributes:
+        call: How the hook was called.
+        client: The client of the session, and `event` what it told.
+        files: What earlier events of the session left.
+        token: Tells this process from others that act in the session at the same time.
+        has_said: Whether the client took an answer.
+        team: The member's team, opened; `config` are its settings.
         me: The member whose session it is.
         name: Who acts: the member, or a teammate in its session.
-        token: Tells this process from others that act in the session at the same time.
     """
 
     def __init__(self, call: Invocation, files: SessionFiles) -> None:
@@ -132,7 +135,7 @@ class ClientSession:
             self._write_look()
 
     def _write_look(self) -> bool:
-        """Leave the look; False where nothing certain can be told.
+        """Leave the look (`Look`) for later events; returns False where nothing certain can be told.
 
         The files are looked at before their content is: a change in between makes the next event look again.
         """
@@ -147,7 +150,7 @@ class ClientSession:
             shared.remove(look_name(self.call))
             return False
         config, client = self.config, self.client
-        look = {
+        look: Look = {
             "version": LOOK_VERSION,
             "places": places,
             "marks": marks,
@@ -165,12 +168,19 @@ class ClientSession:
             "attended_variable": client.attended_variable,
             "project_variable": client.project_variable,
         }
-        if names == [self.me]:
+        if names == [self.me]:  # all sessions of the member can use it
             self.files.remove(LOOK)
-            words = instructions_for(self.team, self.me, by_itself=True)
-            shared.write(look_name(self.call), {**look, "words": words, "by": caller_facts()})
+            look["words"] = instructions_for(self.team, self.me, by_itself=True)
+            look["by"] = caller_facts()
+            shared.write(look_name(self.call), dict(look))
         else:
-            self.files.write(LOOK, look)
+            self.files.write(LOOK, dict(look))
+        self._write_quiet(marks)
+        return True
+
+    def _write_quiet(self, marks: Marks) -> None:
+        """Leave for the shell before a hook whether a call of the member is asked for only while a console is open."""
+        shared = member_files(self.call)
         is_quiet = self.config.wait_for_human != "always"
         # guard: quiet-without-what-is-allowed
         if is_quiet and not has_in_any_session(ALLOWED, self.call.actor, self.call.location):
@@ -178,7 +188,6 @@ class ClientSession:
             shared.set_time(QUIET, marks["settings"][2] if "settings" in marks else 0)
         else:
             shared.remove(QUIET)
-        return True
 
     def sweep_askers(self) -> None:
         """Take away the files of processes that were killed while they waited, or every later event would look at them.
