@@ -112,7 +112,7 @@ class TrailReader:
         # guard: each-action-of-a-line-counts
         done = [(line.action, line.facts), *line.also]
         for action, about in done:
-            self.facts.take_on_record(line.seq, action, about if is_trusted else None, at)
+            self.facts.add_action(line.seq, action, about if is_trusted else None, at)
         vouched = ids_written_by_desk(line.action, line.facts if is_trusted else None)
         by_desk = is_trusted and line.action not in NOT_BY_DESK
         if not (line.noted or line.writes or line.questions or vouched):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -31,9 +31,38 @@ MIGRATE = "migrate"
 REWORDED = "reworded"
 """The fact of a line that found messages which say something else than was on record: id -> what is another."""
 _SIGNED = b"-----BEGIN SSH SIGNATURE-----"
-RecordOrder = tuple[datetime, int, int, float]
-"""A moment, whether the trail knows nothing of it (1), the place in the trail, and the one in the store."""
 _DECODER = msgspec.json.Decoder()
+
+
+class RecordOrder(NamedTuple):
+    """The place of a message in the order of events, compared part by part.
+
+    Attributes:
+        moment: When it was written; what is on record counts no later than the lines behind it.
+        is_off_record: Whether the trail does not have it; of one moment, what is on record comes first.
+        place_on_record: Its place among the facts of the trail; 0 off record.
+        place_in_store: Its place in the stored order.
+    """
+
+    moment: datetime
+    is_off_record: bool
+    place_on_record: int
+    place_in_store: float
+
+
+class CarriedFinding(NamedTuple):
+    """A finding on the trail of the team that this one was copied from, and the line of the copy that tells it."""
+
+    line: int
+    code: str
+    text: str
+
+
+class Departure(NamedTuple):
+    """The line of the trail that took a member out of the settings, and when that was, if known."""
+
+    line: int
+    at: datetime | None
 
 
 class RecordedFact(Struct, frozen=True):
@@ -119,8 +148,8 @@ class RecordedFacts:
         confirmations: Settings that were confirmed although they lost what was in force, in the same order.
         losses: Numbers of the lines that are the first after others were lost.
         reworded: Id of each message that was changed after it was recorded -> what of it is another.
-        carried: Line, code and text of what was found on the trail of the team that this one was copied from.
-        left: Name of each member that was taken out of the settings -> line of the trail, and when, if that is known.
+        carried: What was found on the trail of the team that this one was copied from.
+        departures: Name of each member that was taken out of the settings -> how it left.
         recalls: Id of each grant that was recalled -> the line that says so.
         signing_asked_from: The first line on which settings that ask for signed verdicts were in force; None for none.
         authors: Who wrote anything through team-console, as far as the lines that were read tell.
@@ -131,8 +160,8 @@ class RecordedFacts:
         self.confirmations: list[Confirmation] = []
         self.losses: list[int] = []
         self.reworded: dict[str, str] = {}
-        self.carried: list[tuple[int, str, str]] = []
-        self.left: dict[str, tuple[int, datetime | None]] = {}
+        self.carried: list[CarriedFinding] = []
+        self.departures: dict[str, Departure] = {}
         self.recalls: dict[str, int] = {}
         self.authors: set[str] = set()
         self.signing_asked_from: int | None = None
@@ -153,9 +182,11 @@ class RecordedFacts:
         self._creations: dict[str, list[str]] = {}
         """Name of an agent -> ids of the messages that announced it."""
         self._signed: list[RecordedFact] = []
+        """Verdicts with a signature that team-console wrote, in the order of the trail."""
         self._first_signed: dict[str, Message] = {}
-        """Sender -> its first signed verdict, of the `_looked_at` first of `_signed`."""
+        """Sender -> its first signed verdict, among those of `_signed` that were looked at."""
         self._looked_at = 0
+        """How many of `_signed` were looked at for `_first_signed`, from the first on."""
 
     def __len__(self) -> int:
         return len(self._order)
@@ -217,10 +248,10 @@ class RecordedFacts:
         """
         place = self._places.get(message_id)
         if place is None:
-            return order[0], 1, 0, order[1]
+            return RecordOrder(order[0], True, 0, order[1])
         fact, moment = self._order[place], self._moments[place]
         own = moment if fact.in_time else fact.created
-        return min(own or order[0], moment or order[0]), 0, place, order[1]
+        return RecordOrder(min(own or order[0], moment or order[0]), False, place, order[1])
 
     def first_signed(self, sender: str) -> Message | None:
         """Return the first verdict with a signature that team-console wrote for `sender`."""
@@ -261,31 +292,48 @@ class RecordedFacts:
         """The line of the first verdict with a signature that team-console wrote here; None without one."""
         return self._signed[0].line if self._signed else None
 
-    def take_on_record(self, line: int, action: str, facts: object, at: datetime | None) -> None:
-        """Take what the next line of the trail says beside requests and answers: keys and settings that were accepted,
-        members that came or left, grants that ended, messages that were found changed, a loss of lines before it, and
-        findings on the trail of the team that this one was copied from.
+    def add_action(self, line: int, action: str, facts: object, at: datetime | None) -> None:
+        """Take what the next line of the trail says beside requests and answers.
+
+        Args:
+            line: Number of the line.
+            action: What was done.
+            facts: What it says of that; None where it cannot be trusted.
+            at: When it was written, if that is known.
         """
         known = facts if isinstance(facts, dict) else {}
-        for name in _member_names(known) if action in (ADD_MEMBERS, REMOVE_MEMBERS) else ():
-            self.left.pop(name, None)
-            if action == REMOVE_MEMBERS:
-                self.left[name] = (line, at)
+        if TRAIL_LOST in known:
+            self.losses.append(line)
         if isinstance(changed := known.get(REWORDED), dict):
-            self.reworded.update({str(key): str(what) for key, what in changed.items()})
-        for done, about in ((action, known), *_copied_lines(action, known)):
-            if done == RECALL_GRANT and isinstance(grant_id := about.get("grant"), str):
-                self.recalls.setdefault(grant_id, line)
+            self.reworded.update({str(message_id): str(what) for message_id, what in changed.items()})
+        if action == ADD_MEMBERS:
+            for name in _member_names(known):
+                self.departures.pop(name, None)
+        if action == REMOVE_MEMBERS:
+            self.departures.update(dict.fromkeys(_member_names(known), Departure(line, at)))
+        if action == RECALL_GRANT:
+            self._add_recall(line, known)
         if action == ACCEPT_KEYS and (acceptance := _parse_facts(line, facts, Acceptance)):
             self.acceptances.append(acceptance)
         if action == ACCEPT_SETTINGS and facts is not None:
             self.confirmations.append(_parse_facts(line, facts, Confirmation) or Confirmation(line=line))
-        if TRAIL_LOST in known:
-            self.losses.append(line)
-        for found in known.get(CARRIED) or () if action == MIGRATE else ():
+        if action == MIGRATE:
+            self._add_copied_trail(line, known)
+
+    def _add_recall(self, line: int, facts: Mapping[str, Any]) -> None:
+        """Take the end of a grant; the first one stands."""
+        if isinstance(grant_id := facts.get("grant"), str):
+            self.recalls.setdefault(grant_id, line)
+
+    def _add_copied_trail(self, line: int, facts: Mapping[str, Any]) -> None:
+        """Take what a copy of another team keeps of its trail: recalled grants, and what was found on it."""
+        for action, copied in _copied_lines(facts):
+            if action == RECALL_GRANT:
+                self._add_recall(line, copied)
+        for found in facts.get(CARRIED) or ():
             match found:
                 case [str(code), str(text)]:
-                    self.carried.append((line, code, text))
+                    self.carried.append(CarriedFinding(line, code, text))
 
     def add(self, fact: RecordedFact) -> None:
         """Take the next fact of the trail; the first word on a message stands."""
@@ -304,16 +352,21 @@ class RecordedFacts:
             self._answers.setdefault(fact.request_id, []).append(fact.message_id)
         if fact.by_desk and _SIGNED in fact.record:
             self._signed.append(fact)
-        # A clock that was set back: what was recorded before cannot be later than this.
-        while fact.at is not None and place > 0:
+        if fact.at is not None:
+            self._bound_moments(place, fact.at)
+
+    def _bound_moments(self, place: int, at: datetime) -> None:
+        """Let no fact before this place be later than it: a clock that was ahead then was set back since."""
+        while place > 0:
             place -= 1
             earlier = self._moments[place]
-            if earlier is not None and earlier <= fact.at:
+            if earlier is not None and earlier <= at:
                 break
-            self._moments[place] = fact.at
+            self._moments[place] = at
 
 
 def _member_names(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the members that a line lists."""
     members = facts.get("members")
     for member in members if isinstance(members, list) else ():
         if isinstance(member, dict) and isinstance(member.get("name"), str):
@@ -326,15 +379,16 @@ def ids_written_by_desk(action: str, facts: object) -> tuple[str, ...]:
     return tuple(item for item in named if isinstance(item, str)) if isinstance(named, list) else ()
 
 
-def _copied_lines(action: str, facts: Mapping[str, Any]) -> Iterator[tuple[object, Mapping[str, Any]]]:
-    """Yield action and facts of the lines of another team's trail that a line copied."""
-    lines = facts.get("audit") if action == MIGRATE else None
+def _copied_lines(facts: Mapping[str, Any]) -> Iterator[tuple[object, Mapping[str, Any]]]:
+    """Yield action and facts of the lines of another team's trail that a copy of it keeps."""
+    lines = facts.get("audit")
     for line in lines if isinstance(lines, list) else ():
         if isinstance(line, dict) and isinstance(line.get("facts"), dict):
             yield line.get("action"), line["facts"]
 
 
 def _parse_message(raw: bytes) -> Message | None:
+    """Return the message that a record of the trail holds as JSON; None where it holds none."""
     try:
         record = _DECODER.decode(raw)
         return from_record(record) if isinstance(record, dict) else None

@@ -13,7 +13,7 @@ from team_console.store.protocol.client_sessions import is_end
 from team_console.store.protocol.judgement import Judged, judge_entries
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST, SHUTDOWN_RESPONSE, RequestKind
 from team_console.store.protocol.membership import Membership, entries_of, is_master, membership_of
-from team_console.store.protocol.placed_message import EARLIEST, Order, PlacedMessage
+from team_console.store.protocol.placed_message import EARLIEST, PlacedMessage, StoreOrder
 from team_console.store.protocol.trust import objection
 from team_console.store.settings.team_config import TeamConfig
 
@@ -33,7 +33,7 @@ class Stop(Struct, frozen=True):
     """
 
     ended: bool
-    since: Order
+    since: StoreOrder
     reason: str
     is_alive: bool = False
 
@@ -42,7 +42,7 @@ def agent_stops(
     config: TeamConfig,
     team: Membership,
     judged: Judged,
-    spoken: Mapping[str, Order],
+    spoken: Mapping[str, StoreOrder],
     recorded: RecordedFacts | None,
 ) -> dict[str, Stop]:
     """Return the stop of each agent that has one.
@@ -59,9 +59,12 @@ def agent_stops(
     for row in judged.rows:
         if row.kind is RequestKind.SHUTDOWN and is_master(config, row.asker):
             if row.is_open and row.addressee not in (config.lead, USER):
-                asked[row.addressee] = Stop(False, (row.asked_at or EARLIEST, row.order[3]), _ASKED)
+                asked[row.addressee] = Stop(
+                    False, StoreOrder(row.asked_at or EARLIEST, row.order.place_in_store), _ASKED
+                )
             elif row.is_approved:
-                ends.append((row.addressee, Stop(True, (row.answered_at or EARLIEST, row.decided[3]), _AGREED)))
+                agreed = StoreOrder(row.answered_at or EARLIEST, row.decided.place_in_store)
+                ends.append((row.addressee, Stop(True, agreed, _AGREED)))
     for entry in judged.orphans:
         agrees = entry.read.name == SHUTDOWN_RESPONSE and entry.read.approve
         if agrees and not objection(config, entry.message, recorded=recorded):

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from team_console.store.model.message import Message, ids_of
 from team_console.store.model.names import ALL, USER, as_name
 from team_console.store.protocol.foreign_fields import text_in
-from team_console.store.protocol.placed_message import Order, PlacedMessage
+from team_console.store.protocol.placed_message import PlacedMessage, StoreOrder
 
 SESSION = "session_state"
 """The kind of these notes."""
@@ -62,7 +62,7 @@ class AgentSession(Struct, frozen=True):
 
     session: str
     doing: Doing
-    since: Order
+    since: StoreOrder
     client: str = ""
     sponsor: str | None = None
     mode: str = ""
@@ -92,7 +92,7 @@ class Sessions(Struct):
 
     by_agent: dict[str, dict[str, AgentSession]] = {}
 
-    def add(self, note: SessionNote, order: Order) -> list[str]:
+    def add(self, note: SessionNote, order: StoreOrder) -> list[str]:
         """Take the next note; returns the teammates who are gone by it."""
         known = self.by_agent.setdefault(note.name, {})
         earlier, sponsor = known.get(note.session), note.member if note.teammate else None
@@ -115,7 +115,7 @@ class Sessions(Struct):
         sessions = self.by_agent.get(name, {}).values()
         return max(sessions, key=lambda session: (session.doing is not Doing.ENDED, session.since), default=None)
 
-    def ended(self) -> dict[str, Order]:
+    def ended(self) -> dict[str, StoreOrder]:
         """Return agents all of whose sessions have ended -> when the last one did."""
         latest = {name: self.current(name) for name in self.by_agent}
         return {name: last.since for name, last in latest.items() if last is not None and last.doing is Doing.ENDED}

@@ -19,7 +19,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.client_requests import TIMED_OUT, expiry_of
 from team_console.store.protocol.kinds import ASKED_BACK, IN_WORDS, RESULTS, REUSED_IDS, RequestKind
 from team_console.store.protocol.parsing import parse_message, thread_of
-from team_console.store.protocol.placed_message import Order, PlacedMessage
+from team_console.store.protocol.placed_message import PlacedMessage, StoreOrder
 from team_console.store.protocol.request_chains import (
     DISPATCHED,
     STOP,
@@ -75,8 +75,8 @@ def judge_entries(
     config: TeamConfig,
     recorded: RecordedFacts | None,
     entries: Iterable[PlacedMessage],
-    spoken: Mapping[str, Order] = MappingProxyType({}),
-    arrived: Mapping[str, Order] = MappingProxyType({}),
+    spoken: Mapping[str, StoreOrder] = MappingProxyType({}),
+    arrived: Mapping[str, StoreOrder] = MappingProxyType({}),
 ) -> Judged:
     """Judge every request that these entries open.
 
@@ -231,7 +231,7 @@ def _row(
         claims = [claim for claim in claims if claim in unobjected or claim.objection]
     end = expiry_of(kind, question.read.body)
     # guard: verdict-in-time
-    in_time = valid if end is None else [claim for claim in valid if claim.when[0] < end]
+    in_time = valid if end is None else [claim for claim in valid if claim.when.moment < end]
     # The first decides: what is verified before what is not, whatever its date says.
     standing = min(in_time, key=lambda claim: (not claim.verified, claim.when), default=None)
     withdrawal = min(withdrawals, key=messages.when, default=None)
@@ -264,7 +264,7 @@ def _row(
         standing.when if standing is not None else messages.when(taken_back) if taken_back is not None else order,
         message_title(message),
         # Patience runs from when the question came, whatever date it bears.
-        due_at=min(question.moment, order[0]) + timedelta(seconds=patience) if question.moment else None,
+        due_at=min(question.moment, order.moment) + timedelta(seconds=patience) if question.moment else None,
         expires_at=end,
         answers=tuple(claim.entry.message for claim in claims),
         verdict=standing.entry.message if standing is not None else None,
@@ -319,7 +319,7 @@ def row_at(row: RequestRow, now: datetime) -> RequestRow:
     # guard: expired-request-closed
     if row.expires_at is not None and now >= row.expires_at:
         end = row.expires_at
-        decided = end, *row.order[1:]
+        decided = row.order._replace(moment=end)
         return replace(row, state=RequestState.WITHDRAWN, lapse=TIMED_OUT, withdrawn_at=end, decided=decided)
     if row.due_at is not None and now >= row.due_at:
         return replace(row, state=RequestState.OVERDUE, flags=(*row.flags, Flag.OVERDUE))

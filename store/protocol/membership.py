@@ -12,7 +12,7 @@ from team_console.store.protocol.client_sessions import SESSION, Doing, Sessions
 from team_console.store.protocol.foreign_fields import items_in, text_in
 from team_console.store.protocol.kinds import AGENT_DESTROYED
 from team_console.store.protocol.parsing import ParsedMessage
-from team_console.store.protocol.placed_message import Order, PlacedMessage
+from team_console.store.protocol.placed_message import PlacedMessage, StoreOrder
 from team_console.store.settings.team_config import TeamConfig
 
 CREATED, DESTROYED, ROSTER = "AGENT_CREATED", AGENT_DESTROYED, "AGENT_ROSTER_BROADCAST"
@@ -35,9 +35,9 @@ class Membership(Struct):
     """
 
     roles: dict[str, str] = {}
-    arrived: dict[str, Order] = {}
+    arrived: dict[str, StoreOrder] = {}
     gone: dict[str, str] = {}
-    left: dict[str, Order] = {}
+    left: dict[str, StoreOrder] = {}
     roster: PlacedMessage | None = None
     changed: bool = False
     sessions: Sessions = field(default_factory=Sessions)
@@ -46,7 +46,7 @@ class Membership(Struct):
         """Return the role it has or had."""
         return self.roles.get(name) or self.gone.get(name)
 
-    def come(self, name: str, role: str, order: Order) -> None:
+    def come(self, name: str, role: str, order: StoreOrder) -> None:
         """Note that it came, or came back."""
         self.roles[name], self.arrived[name] = role, order
         self.mark_present(name)
@@ -56,7 +56,7 @@ class Membership(Struct):
         self.gone.pop(name, None)
         self.left.pop(name, None)
 
-    def go(self, name: str, role: str, order: Order) -> None:
+    def go(self, name: str, role: str, order: StoreOrder) -> None:
         """Note that it went."""
         self.gone[name], self.left[name] = role, order
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
 from team_console.store.model.message import Message
@@ -17,8 +17,6 @@ T = TypeVar("T")
 EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 """Stands for a missing or unreadable time: oldest (000-n)."""
 _FACTUAL = frozenset({Family.SPRINT, Family.CLIENTS})
-Order = tuple[datetime, float]
-"""When it was created, then its place in the store."""
 
 
 def when_created(message: Message) -> datetime:
@@ -32,6 +30,13 @@ def when_created(message: Message) -> datetime:
 def newest_first(stored: Iterable[T], when: Callable[[T], datetime]) -> list[T]:
     """Return what stands in stored order with the newest first; of one moment, what came last comes first."""
     return sorted(stored, key=when)[::-1]
+
+
+class StoreOrder(NamedTuple):
+    """The place of a message by the time it was created, then by its place in the store."""
+
+    moment: datetime
+    place: float
 
 
 class PlacedMessage(Struct, frozen=True, eq=False, gc=False):
@@ -59,9 +64,9 @@ class PlacedMessage(Struct, frozen=True, eq=False, gc=False):
         return [cls.of(message, first + place) for place, message in enumerate(messages)]
 
     @property
-    def order(self) -> Order:
+    def order(self) -> StoreOrder:
         """By time, then by place, so that equal times keep the stored order."""
-        return self.when, self.place
+        return StoreOrder(self.when, self.place)
 
     @property
     def moment(self) -> datetime | None:

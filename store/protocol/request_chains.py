@@ -15,7 +15,7 @@ from team_console.store.protocol.foreign_fields import key_in
 from team_console.store.protocol.kinds import REPLACES, RequestKind
 from team_console.store.protocol.membership import is_master
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.placed_message import EARLIEST, Order, PlacedMessage
+from team_console.store.protocol.placed_message import EARLIEST, PlacedMessage, StoreOrder
 from team_console.store.protocol.request_messages import RequestMessages
 from team_console.store.protocol.request_row import Flag, RequestRow, RequestState
 from team_console.store.protocol.sprint_plans import DISPATCH, dispatched_name
@@ -45,7 +45,7 @@ def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
 
 
 def link_stops(
-    messages: RequestMessages, rows: Sequence[RequestRow], spoke: Order | None, arrived: Order | None
+    messages: RequestMessages, rows: Sequence[RequestRow], spoke: StoreOrder | None, arrived: StoreOrder | None
 ) -> list[RequestRow]:
     """Return the stops and ends that were asked for of one agent, each as the others and the agent's words leave it.
 
@@ -58,7 +58,7 @@ def link_stops(
     rows = [_in_its_life(messages, row) for row in rows]
     agreed = [row for row in rows if row.state is RequestState.APPROVED]
     # By date and place in the store, as `spoke` and `arrived` are, with which it is compared.
-    agreed_at = {id(row): (row.answered_at or EARLIEST, row.decided[3]) for row in agreed}
+    agreed_at = {id(row): StoreOrder(row.answered_at or EARLIEST, row.decided.place_in_store) for row in agreed}
     last_yes = max(agreed_at.values(), default=None)
     found = {row.key: approved_by_stop(messages, row, rows) for row in rows}
     for kind, asker in {(row.kind, row.asker) for row in rows}:

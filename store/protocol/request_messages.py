@@ -124,7 +124,7 @@ class RequestMessages:
     def when(self, entry: PlacedMessage) -> RecordOrder:
         """Return the place of a message in the order of events."""
         if self.recorded is None:
-            return entry.order[0], 1, 0, entry.order[1]
+            return RecordOrder(entry.when, True, 0, entry.place)
         return self.recorded.order_of(entry.message.message_id, entry.order)
 
     def rank(self, question: PlacedMessage) -> tuple[bool, RecordOrder]:

@@ -193,7 +193,7 @@ class _Migration:
     def carry_findings(self, found: Sequence[Problem]) -> None:
         """Put on the target's trail what the source's says for good; the copy of its lines does not say it."""
         recorded = require_known(self._target.snapshot()).recorded
-        there = {(code, text) for _, code, text in recorded.carried} if recorded is not None else set()
+        there = {(found.code, found.text) for found in recorded.carried} if recorded is not None else set()
         new = [pair for problem in found if (pair := (problem.code, problem.sentence)) not in there]
         if new:
             with self._caller.transaction("migrate") as tx:

@@ -18,7 +18,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
 from team_console.store.protocol.foreign_fields import mapping_in, text_in
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.placed_message import Order, when_created
+from team_console.store.protocol.placed_message import StoreOrder, when_created
 from team_console.store.views.facts import status_for, unquoted_partners
 from team_console.store.views.history import HistoryPage
 from team_console.store.views.rows import RequestRow
@@ -104,9 +104,9 @@ class _MessagesById:
                 self._places[message.message_id] = -len(self._places) - 1
                 self._add(message)
 
-    def order(self, message: Message) -> Order:
+    def order(self, message: Message) -> StoreOrder:
         """Return the key that sorts by time, then by place in the store, archived ones before those in the queue."""
-        return when_created(message), self._places.get(message.message_id, 0)
+        return StoreOrder(when_created(message), self._places.get(message.message_id, 0))
 
     def naming(self, word: str) -> Sequence[Message]:
         """Return the messages that have this id or quote it."""
@@ -277,8 +277,8 @@ def turns_of(thread: Thread, rows: Sequence[RequestRow]) -> Iterator[Turn]:
     for place, message in enumerate(thread.messages):
         places.setdefault(message.broadcast_id or message.message_id, place)
 
-    def order(message: Message) -> Order:
-        return when_created(message), places[message.broadcast_id or message.message_id]
+    def order(message: Message) -> StoreOrder:
+        return StoreOrder(when_created(message), places[message.broadcast_id or message.message_id])
 
     ordered = sorted(every.values(), key=order)
     for copies in group_copies(ordered):

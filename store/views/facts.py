@@ -27,7 +27,7 @@ from team_console.store.protocol.client_sessions import SESSION
 from team_console.store.protocol.judgement import Judged, row_at
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import Membership
-from team_console.store.protocol.placed_message import EARLIEST, Order, PlacedMessage
+from team_console.store.protocol.placed_message import EARLIEST, PlacedMessage, StoreOrder
 from team_console.store.protocol.request_row import RequestRow, RequestState
 from team_console.store.protocol.state_reports import report_of, reporter_of
 from team_console.store.protocol.team_rules import expected_on_roster, roster_gaps
@@ -228,8 +228,8 @@ class LastSeen(Struct, frozen=True):
         reports: The message in which it last told its own state.
     """
 
-    written: Mapping[str, Order]
-    spoken: Mapping[str, Order]
+    written: Mapping[str, StoreOrder]
+    spoken: Mapping[str, StoreOrder]
     read: Mapping[str, datetime]
     reports: Mapping[str, PlacedMessage]
 
@@ -241,7 +241,7 @@ class LastSeen(Struct, frozen=True):
     def last_written(self, name: str) -> datetime | None:
         """Return when the agent last wrote; None when it never did or the time is unknown."""
         order = self.written.get(name)
-        return None if order is None or order[0] is EARLIEST else order[0]
+        return None if order is None or order.moment is EARLIEST else order.moment
 
 
 def last_seen(entries: Iterable[PlacedMessage]) -> LastSeen:
@@ -268,7 +268,7 @@ def last_seen(entries: Iterable[PlacedMessage]) -> LastSeen:
     return LastSeen(_orders(written), _orders(spoken), read, reports)
 
 
-def _orders(entries: Mapping[str, PlacedMessage]) -> dict[str, Order]:
+def _orders(entries: Mapping[str, PlacedMessage]) -> dict[str, StoreOrder]:
     return {name: entry.order for name, entry in entries.items()}
 
 
@@ -321,7 +321,7 @@ def requests_of(judged: Judged, now: datetime) -> Requests:
         if row.kind is RequestKind.PLAN and row.state is not RequestState.WITHDRAWN:
             plans[row.asker] = row.state
         if row.kind is RequestKind.CREATE and row.verdict is not None:
-            creations.setdefault(row.verdict.message_id, PlacedMessage.of(row.question, row.order[3]))
+            creations.setdefault(row.verdict.message_id, PlacedMessage.of(row.question, row.order.place_in_store))
     shown = [row_at(row, now) for row in judged_rows]
     waiting = tuple([row for row in shown if row.is_open])
     closed = [row for row in shown if not row.is_open]

@@ -338,10 +338,10 @@ _WORDS_FOR_ALL = frozenset({"all", "everyone", "everybody", "team", "broadcast",
 
 def _has_left(facts: Facts, row: RosterRow) -> bool:
     """Return whether it was a member, was taken out of the settings, and has said nothing since."""
-    removed = facts.recorded.left.get(row.name) if facts.recorded is not None else None
+    removed = facts.recorded.departures.get(row.name) if facts.recorded is not None else None
     if removed is None:
         return False
-    at = removed[1]
+    at = removed.at
     return row.last_seen is None or (at is not None and row.last_seen <= at)
 
 

@@ -11,7 +11,7 @@ from team_console.store.model.names import ALL, USER
 from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.client_sessions import AgentSession, Doing
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.placed_message import Order
+from team_console.store.protocol.placed_message import StoreOrder
 from team_console.store.protocol.state_reports import report_of
 from team_console.store.views.facts import AgentInbox, Facts
 from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow
@@ -133,7 +133,7 @@ def _state(
     return _active_or_idle(facts, seen), "" if facts.seen.last_written(name) else "reads, has not written yet"
 
 
-def _is_last_word(session: AgentSession, spoke: Order | None) -> bool:
+def _is_last_word(session: AgentSession, spoke: StoreOrder | None) -> bool:
     """Return whether the word on the session is the last on the agent: one that rests and writes all the same is at
     work.
     """
@@ -142,7 +142,7 @@ def _is_last_word(session: AgentSession, spoke: Order | None) -> bool:
     return session.doing is Doing.WORKING or spoke is None or spoke <= session.since
 
 
-def _session_state(facts: Facts, session: AgentSession, heard: Order, denied: int) -> tuple[AgentState, str]:
+def _session_state(facts: Facts, session: AgentSession, heard: StoreOrder, denied: int) -> tuple[AgentState, str]:
     """Return the client's last report; a turn may take long without a word, so it counts longer than a message."""
     where = f"a {session.client} session" if session.client else "a session"
     what = f"as a teammate of {session.sponsor}" if session.sponsor else f"in {where}"
