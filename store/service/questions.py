@@ -62,6 +62,16 @@ def _refuse_ambiguous_id(case: RequestRow, asked: Iterable[RequestRow]) -> None:
             raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=request_id)
 
 
+def _newest_version(state: TeamState, case: RequestRow) -> str:
+    """Return the id of the last request of those that replaced this one, each the one before."""
+    rows = requests_in(state, state.everything()).values()
+    later = {row.request_id: row.superseded_by for row in rows if (row.kind, row.asker) == (case.kind, case.asker)}
+    request_id = case.request_id
+    while (newer := later.pop(request_id, None)) is not None:
+        request_id = newer
+    return request_id
+
+
 def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Seen) -> None:
     """Refuse what was not on the screen: another question, or another former version beside it."""
     is_named_alone = seen.face is Face.NAMED and not seen.question
@@ -142,10 +152,11 @@ def refuse_ended(state: TeamState, case: RequestRow) -> None:
     if case.kind is RequestKind.SHUTDOWN and case.taken_back is None and question.status != Status.RECALLED:
         return
     if case.state is RequestState.SUPERSEDED and newer is not None:
+        newest = _newest_version(state, case)
         raise TeamError(
             Code.INVALID_REQUEST_ID,
             f"{request_id} was superseded by {newer}",
-            f"Read and answer the newer {'plan' if case.kind is RequestKind.PLAN else 'request'}: {newer}",
+            f"Read and answer the newest {'plan' if case.kind is RequestKind.PLAN else 'request'}: {newest}",
             request_id=request_id,
             superseded_by=newer,
         )
