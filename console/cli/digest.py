@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from team_console.console.cli.call import Call
 from team_console.console.cli.main import arg, verb
 from team_console.console.cli.printing import age_words, doubts, print_list
-from team_console.store.model.clock import local_time
+from team_console.store.model.clock import is_real_time, local_time
 from team_console.store.model.counted import counted
 from team_console.store.views.digest import DigestGroup, digest_json, digest_of_team, group_head, happening_line
 from team_console.store.views.search import moment_of
@@ -40,7 +40,8 @@ def do_digest(call: Call) -> None:
     if call.as_json:
         print_list(call, digest_json(found), snapshot)
         return
-    call.say(f"since {local_time(found.since, 'minutes')}: {counted(len(found.happened), 'thing')} happened")
+    begin = f"since {local_time(found.since, 'minutes')}" if is_real_time(found.since) else "since the beginning"
+    call.say(f"{begin}: {counted(len(found.happened), 'thing')} happened")
     for group in DigestGroup:
         items = found.of(group)
         if items:
