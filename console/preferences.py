@@ -136,11 +136,29 @@ class Preferences(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def undo_delay(self) -> float:
         """Seconds between deciding and writing: of the environment, else those chosen."""
-        chosen = self.grace_seconds
-        with suppress(ValueError):
-            given = float(os.environ.get("TEAM_CONSOLE_GRACE", ""))
-            chosen = given if isfinite(given) else chosen
-        return min(max(chosen, 0.0), _LONGEST_UNDO_DELAY)
+        given = _seconds_in(os.environ.get(_GRACE, ""))
+        return min(max(self.grace_seconds if given is None else given, 0.0), _LONGEST_UNDO_DELAY)
+
+
+_GRACE = "TEAM_CONSOLE_GRACE"
+
+
+def _seconds_in(text: str) -> float | None:
+    """Return a number of seconds; None for any other text."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if isfinite(seconds) else None
+
+
+def wrong_environment(preferences: Preferences) -> str:
+    """Return what is wrong with the seconds that the environment names, and which hold; empty where nothing is."""
+    given, holds = os.environ.get(_GRACE, ""), preferences.undo_delay
+    if not given or _seconds_in(given) == holds:
+        return ""
+    wanted = f"a number from 0 to {_LONGEST_UNDO_DELAY:g}"
+    return f"{_GRACE} is {wanted}, not {safe_line(given, 40)}; {holds:g} seconds hold"
 
 
 _FORMER_SETTINGS = {

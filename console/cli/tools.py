@@ -28,6 +28,7 @@ from team_console.console.preferences import (
     examples_in,
     load_preferences,
     words_of,
+    wrong_environment,
 )
 from team_console.console.selection import PLACES, Mode
 from team_console.store.model.counted import counted
@@ -334,6 +335,8 @@ def do_config(call: Call) -> int:
         call.write(as_toml(checked.preferences).rstrip("\n"))
         call.warn([f"{path}:{mistake.line}: {mistake.message}" for mistake in checked.mistakes])
         return 0
+    wrong = wrong_environment(checked.preferences)
+    call.warn([wrong] if wrong else [])
     mistakes = [asdict(mistake) for mistake in checked.mistakes]
     number = counted(len(mistakes), "mistake") if mistakes else f"{path}: no mistakes"
     call.print_result(

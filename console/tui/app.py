@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any, ClassVar
 
 from team_console.console.actions import BY_ID, configure_keys
-from team_console.console.preferences import Preferences, load_preferences, mistakes_in_words
+from team_console.console.preferences import Preferences, load_preferences, mistakes_in_words, wrong_environment
 from team_console.console.selection import ActionContext
 from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.drafts import Drafts
@@ -146,6 +146,8 @@ class ConsoleApp(GuardedApp[int]):
         """Say what is wrong in the user's settings; what is right in them holds all the same."""
         if self._mistakes:
             self.main.toast(mistakes_in_words(self._mistakes), severity="warning")
+        if wrong := wrong_environment(self.preferences):
+            self.main.toast(wrong, severity="warning")
 
     def switch_team(self, location: str) -> None:
         """Leave this team for another one.
