@@ -150,6 +150,7 @@ class RecordedFacts:
         reworded: Id of each message that was changed after it was recorded -> what of it is another.
         carried: What was found on the trail of the team that this one was copied from.
         departures: Name of each member that was taken out of the settings -> how it left.
+        came_back: Name of each member that was put into the settings again -> how it had left.
         recalls: Id of each grant that was recalled -> the line that says so.
         signing_asked_from: The first line on which settings that ask for signed verdicts were in force; None for none.
         authors: Who wrote anything through team-console, as far as the lines that were read tell.
@@ -162,6 +163,7 @@ class RecordedFacts:
         self.reworded: dict[str, str] = {}
         self.carried: list[CarriedFinding] = []
         self.departures: dict[str, Departure] = {}
+        self.came_back: dict[str, Departure] = {}
         self.recalls: dict[str, int] = {}
         self.authors: set[str] = set()
         self.signing_asked_from: int | None = None
@@ -217,6 +219,11 @@ class RecordedFacts:
         if self.signing_asked_from is not None and fact.line > self.signing_asked_from and fact.in_time:
             return False
         return first is None or fact.line <= first
+
+    def is_by_former_member(self, message: Message) -> bool:
+        """Return whether its sender was taken out of the settings after writing it, and put into them again."""
+        departure, fact = self.came_back.get(message.sender), self.get(message.message_id)
+        return departure is not None and fact is not None and fact.line < departure.line
 
     def answers_to(self, request_id: str) -> Sequence[str]:
         """Return the ids of the recorded answers that quote this request id, in the order of the trail."""
@@ -308,7 +315,9 @@ class RecordedFacts:
             self.reworded.update({str(message_id): str(what) for message_id, what in changed.items()})
         if action == ADD_MEMBERS:
             for name in _member_names(known):
-                self.departures.pop(name, None)
+                departure = self.departures.pop(name, None)
+                if departure is not None:
+                    self.came_back[name] = departure
         if action == REMOVE_MEMBERS:
             self.departures.update(dict.fromkeys(_member_names(known), Departure(line, at)))
         if action == RECALL_GRANT:

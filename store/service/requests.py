@@ -179,7 +179,7 @@ def _write_answer(
     answered = _add_answer(tx, caller, row, verdict, started)
     if not _creates_or_ends(row.kind, verdict):
         names = [name for message in answered.messages for name in message.recipients]
-        told = (*advise(tx, answered.messages), *not_reached(tx, names))
+        told = (*advise(tx, answered.messages), *not_reached(tx, names), *_former_member_words(tx, question))
         answered = replace(answered, warnings=[*answered.warnings, *told])
     first, *others = answered.messages
     answered = replace(answered, messages=[put_signed(tx, MadeVerdict(first, question), signed), *others])
@@ -513,7 +513,14 @@ def approval_forecast(snapshot: Snapshot, *, request_id: str, agent_name: str | 
         return creation_forecast(snapshot, question, agent_name)
     if kind is RequestKind.DESTROY:
         return ending_forecast(snapshot, question)
-    return (f"the answer goes to {question.sender}",)
+    return (f"the answer goes to {question.sender}", *_former_member_words(snapshot, question))
+
+
+def _former_member_words(state: TeamState, question: Message) -> tuple[str, ...]:
+    """Return that whoever has the asker's name now may be another one, as a sentence; empty where nothing says so."""
+    if state.recorded is None or not state.recorded.is_by_former_member(question):
+        return ()
+    return (f"{question.sender} was removed from the team and added again since it asked",)
 
 
 def _unanswered_stop(tx: Transaction, actor: str, agent: str) -> Message | None:

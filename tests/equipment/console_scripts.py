@@ -5,11 +5,12 @@ A line is one of these; `$NAME` in it stands for what was kept:
 - `MEMBER: FUNCTION {ARGUMENTS}` calls a function of the service for a member; `NAME = ` before it keeps the id of the
   request or of the message that it makes. What another program does: `write {FIELDS}` puts a message into the queue,
   `rewrite ID {FIELDS}` changes the payload of one, `change ID {FIELDS}` the message itself.
-- `member NAME ROLE` puts somebody on the roster, `lead NAME` makes that one the lead, `later SECONDS` moves the clock,
-  `set NAME VALUE` the environment, `patch MODULE.NAME NUMBER` a number of the code, `lines NAME NUMBER` keeps a text of
-  so many lines, `news NUMBER` are so many messages to the lead, `file NAME TEXT` is a file of long ago in the folder
-  $FOLDER, `editor OLD NEW` says what the human's editor replaces (without words it fails), `config TEXT` writes the
-  human's own settings, from `keep-trail` on the team knows what it wrote, and `undeclared` is a team without a roster.
+- `member NAME ROLE` puts somebody on the roster, `rejoin NAME` notes that somebody left and came back, `lead NAME`
+  makes that one the lead, `later SECONDS` moves the clock, `set NAME VALUE` the environment, `patch MODULE.NAME
+  NUMBER` a number of the code, `lines NAME NUMBER` keeps a text of so many lines, `news NUMBER` are so many messages
+  to the lead, `file NAME TEXT` is a file of long ago in the folder $FOLDER, `editor OLD NEW` says what the human's
+  editor replaces (without words it fails), `config TEXT` writes the human's own settings, from `keep-trail` on the
+  team knows what it wrote, and `undeclared` is a team without a roster.
 - `open` opens the console, at most `open 80x24 as NAME read-only`; another `open` closes it first. `leave` closes it
   as a human does, `step-aside` is what an editor or ctrl+z does to it, and ctrl+z `stop`, until `go-on`.
 - `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `paste WORDS`, `together KEY ...` for keys
@@ -49,6 +50,7 @@ from msgspec.structs import replace
 from team_console.console.actions import configure_keys
 from team_console.store.model.home import state_folder
 from team_console.store.model.message import new_record
+from team_console.store.model.recorded import ADD_MEMBERS, REMOVE_MEMBERS
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.waiting import human_present
@@ -139,6 +141,10 @@ class ConsoleScript:
             self.team._state.messages += (new_record(**given),)
         elif verb == "member":
             self.team.set_member(Agent(name, value or "member"))
+        elif verb == "rejoin":
+            assert self.team.recorded is not None, "keep-trail comes first"
+            for line, action in enumerate((REMOVE_MEMBERS, ADD_MEMBERS), start=100):
+                self.team.recorded.add_action(line, action, {"members": [{"name": name}]}, None)
         elif verb == "lead":
             self.team._config = replace(self.team.config(), lead=name)
         elif verb == "editor":

@@ -56,11 +56,14 @@ def facts_before_deciding(screen: MainScreen, row: RequestRow) -> str:
     missing = sum(piece.mark is Mark.MISSING for section in sections for piece in section.pieces)
     if missing:
         facts.append(f"{counted(missing, 'thing')} it names {'is' if missing == 1 else 'are'} missing")
+    recorded = screen.view.snapshot.recorded if screen.view is not None else None
     agent = next((each for each in screen.situation.roster if each.name == row.asker), None)
     if agent is not None and agent.state is AgentState.STOPPED:
         facts.append("the asker has ended")
     elif agent is not None and agent.stranger:
         facts.append("the asker is on no roster")
+    elif recorded is not None and recorded.is_by_former_member(row.question):
+        facts.append("the asker left and came back since")
     elif agent is not None and agent.last_seen is not None:
         facts.append(f"asker seen {short_ago(agent.last_seen, screen.caller.team.clock())}")
     return " · ".join(facts)
