@@ -5,31 +5,31 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from fnmatch import fnmatchcase
-from itertools import pairwise
 
 from team_console.console.clients.session_files import EventData
-from team_console.console.clients.shell_command import ANY, WRITES_FILE, Command, is_option
-from team_console.console.clients.shell_programs import each_word, path_below, paths_of, program_of, table_of
+from team_console.console.clients.shell_command import ANY, Command
+from team_console.console.clients.shell_programs import (
+    command_list,
+    each_word,
+    program_of,
+)
 from team_console.console.clients.shell_reader import commands_in
 from team_console.console.clients.shell_values import UNKNOWN
+from team_console.console.clients.written_files import files_written, real_path
 
 _OUR_TOOLS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
 
 
-def _command_list(text: str) -> tuple[list[str], ...]:
-    return tuple(command.split() for command in text.replace("\n", ",").split(",") if command.strip())
-
-
 _COMMANDS = {
-    "push": _command_list("""
+    "push": command_list("""
         git push, git subtree push, git lfs push, git send-pack, git http-push, git svn dcommit, git p4 submit
         git annex push, git annex sync, hg push, jj git push, sl push, bzr push, fossil push, hub push, dvc push
         svn commit, svn ci, git review, arc land, gt submit, gt stack submit, ghstack submit
         gh repo create --push, gh pr merge, glab mr merge
     """),
-    "publish": _command_list("""
+    "publish": command_list("""
         npm publish, npm pub, npm unpublish, npm dist-tag add, pnpm publish, pnpm recursive publish
         yarn publish, yarn npm publish, bun publish, deno publish
         lerna publish, jsr publish, vsce publish, ovsx publish, wrangler publish, np, release-it
@@ -50,7 +50,7 @@ _COMMANDS = {
         podman push, buildah push, oras push, crane push, helm push, dotnet nuget push
         gh release create, gh release upload, glab release create, glab release upload, hub release create
     """),
-    "delete": _command_list("""
+    "delete": command_list("""
         rm, rmdir, unlink, shred, srm, safe-rm, trash, trash-put, gio trash, rimraf, yarn rimraf, pnpm rimraf, del-cli
         find -delete
         git rm, git clean !--dry-run !-n, git reset --hard, git branch -D, git branch --delete --force
@@ -72,7 +72,7 @@ _COMMANDS = {
         gcloud run services delete, gcloud functions delete, doctl compute droplet delete
         gh repo delete, gh release delete, glab repo delete, git filter-branch, wipefs -a, mkfs, mkfs.ext4, blkdiscard
     """),
-    "settings and hooks": _command_list("""
+    "settings and hooks": command_list("""
         team-console join, team-console leave
         team-console member add, team-console member set, team-console member remove
         claude mcp add, claude mcp add-json, claude mcp add-from-claude-desktop, claude mcp remove
@@ -83,12 +83,13 @@ _COMMANDS = {
         git config set core.hooksPath, git config unset core.hooksPath
         pre-commit install, pre-commit uninstall, lefthook install, lefthook uninstall, husky
     """),
-    "network": _command_list("curl, wget, ssh, scp, sftp, rsync, nc, ncat, socat, telnet, ftp, lftp, http"),
+    "network": command_list("curl, wget, ssh, scp, sftp, rsync, nc, ncat, socat, telnet, ftp, lftp, http"),
 }
 """Commands that do what a word means, the program and its subcommands first; options may stand anywhere behind the
 first of those, an asterisk is any word, and with an option behind an exclamation mark the command does no such thing.
 """
 _TOOLS = {"network": ("WebFetch", "WebSearch")}
+"""The same of tools of a client."""
 _GUARDED = each_word("""
     .claude/ .codex/ .qwen/ .git/hooks/ .git/config .mcp.json
     messenger-config.yaml .team-console/messenger-config.yaml
@@ -98,137 +99,15 @@ _GUARDED_AT_HOME = each_word("""
     .claude/settings.json .claude/settings.local.json .claude/hooks/ .claude/skills/ .claude/plugins/ .claude.json
     .codex/ .qwen/settings.json .bashrc .bash_profile .profile .zshrc .zshenv .gitconfig .ssh/
 """)
-_DEVICES, _SOCKETS = "/dev/", ("/dev/tcp/", "/dev/udp/")
+"""The same in the user's home."""
+_SOCKETS = ("/dev/tcp/", "/dev/udp/")
+"""Begin paths by which a shell opens a connection."""
 _NO_DISK = [f"/dev/{name}" for name in each_word("null zero full tty stdin stdout stderr fd shm pts tcp udp")]
 """Devices to which nothing is lost."""
 _CLIENTS_OWN = (".claude/plans", ".claude/projects", ".codex/memories")
 """Folders at home in which clients let their agents write."""
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
-_ALL_WRITTEN = frozenset(
-    map(
-        " ".join,
-        _command_list(f"""
-            {WRITES_FILE}, tee, touch, mkdir, mkfifo, truncate, rm, rmdir, unlink, shred, mv, rename, chmod, chown, dd
-            sponge, ed, ex, vi, vim, venv, virtualenv, uv venv, mktemp, setfacl, chattr, cargo new, cargo init
-            gzip, gunzip, bzip2, bunzip2, xz, unxz, zstd, unzstd, black, isort, rustfmt, ruff format
-            git init, git mv, git checkout, git restore, git worktree add, git bundle create
-        """),
-    )
-)
-"""Programs that write what each of their words names."""
-_READ_BY_OPTION = table_of("""
-    touch       -r -d -t --reference --date
-    truncate    -r -s --reference --size
-    patch       -i --input
-    virtualenv  -p --python
-    uv venv     -p --python
-    vi          -u
-    vim         -u -S
-    chmod       --reference
-    chown       --reference
-    split       -a -b -C -l -n --suffix-length --bytes --line-bytes --lines --number
-    svn co      -r
-    hg clone    -r -b -u
-""")
-"""Options of those whose word is none that they write."""
-_FIRST_WRITTEN = frozenset(
-    ("zip", "7z a", "7za a", "7zz a", "rar a", "ar r", "ar rc", "ar rcs", "ar cr", "ar crs", "patch")
-)
-"""Those that write what their first word names alone; a dash is their output."""
-_LAST_WRITTEN = table_of("""
-    cp          -t --target-directory
-    ln          -t --target-directory
-    install     -t --target-directory
-    rsync
-    scp
-    ffmpeg
-    convert
-    magick
-    git clone
-    hg clone
-    svn co
-    svn checkout
-    docker cp
-    split
-    unrar x
-""")
-"""Those that write what their last word names where another stands before it, or else what these options name."""
-_IN_PLACE = table_of("""
-    sed         -i --in-place
-    perl        -i
-    ruby        -i
-    yq          -i --inplace
-    prettier    -w --write
-    shfmt       -w --write
-    gofmt       -w
-    find        -delete
-    ssh-keygen  -t
-    awk         inplace
-    gawk        inplace
-    clang-format  -i
-    ruff check  --fix
-    eslint      --fix
-""")
-"""Those that write what each word names with such an option alone."""
-_SCRIPTED = frozenset(("sed", "perl", "ruby", "yq", "awk", "gawk"))
-"""Those of them whose first word is a script, where no option gives one."""
-_WRITES_NONE = dict.fromkeys(
-    ("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd"),
-    each_word("-c -l -t --stdout --to-stdout --list --test"),
-) | table_of("""
-    zip          -T --test
-    black        --check --diff
-    isort        -c --check --check-only --diff
-    rustfmt      --check
-    ruff format  --check --diff
-""")
-"""Options with which programs write nothing of what their words name."""
-_CREATES = re.compile(r"(?!-*C)-?[A-Za-z]*[cruA][A-Za-z]*$|--(?:create|append|update)$")
-"""Begins what `tar` is called with where it writes the archive, and no files."""
-_WRITTEN_BY_OPTION = _LAST_WRITTEN | table_of("""
-    mv                  -t --target-directory
-    cc                  -o
-    gcc                 -o
-    g++                 -o
-    clang               -o
-    clang++             -o
-    rustc               -o
-    go build            -o
-    pandoc              -o --output
-    sort                -o --output
-    patch               -o --output
-    curl                -o --output --output-dir
-    wget                -O --output-document -P --directory-prefix
-    unzip               -d
-    tar                 -C --directory --one-top-level
-    tar c               -f --file
-    openssl             -out
-    pip install         -t --target --prefix --root
-    git archive         -o --output
-    git format-patch    -o --output-directory
-    git diff            --output
-    git log             --output
-    git show            --output
-    git checkout-index  --prefix
-    mktemp              -p --tmpdir
-    zstd                -o
-    cmake               -B
-    cargo build         --target-dir
-    cargo install       --root
-    conda create        -p --prefix
-    npm install         --prefix
-    npm ci              --prefix
-    npm pack            --pack-destination
-    pip download        -d --dest
-    pip wheel           -w --wheel-dir
-    docker save         -o --output
-    podman save         -o --output
-    7z x                -o
-    7z e                -o
-    csplit              -f --prefix
-    cpio                -D --directory
-""")
-"""Options whose word is a file or a folder that the program writes."""
+"""A line of a patch, as the tool `apply_patch` takes it, that names a file."""
 
 
 def native_rules(rules: Collection[str]) -> list[str]:
@@ -263,6 +142,33 @@ def rule_for(data: EventData, rules: Collection[str], *, project: str) -> str:
     Raises:
         ValueError: The event is none that this version can read.
     """
+    use = _tool_use(data, project)
+    return next((rule for rule in rules if _falls_under(rule, use, project)), "")
+
+
+class _ToolUse:
+    """What a rule is asked about.
+
+    Attributes:
+        commands: Those of a shell that it would run.
+        edited: Paths of the files that an editing tool would change.
+        written: The same, and those that the commands would write.
+        is_of_teammate: Whether a teammate or a subagent would use the tool.
+    """
+
+    def __init__(
+        self, tool: str, commands: list[Command], edited: list[str], written: list[str], is_of_teammate: bool
+    ) -> None:
+        self.tool, self.commands, self.edited, self.written = tool, commands, edited, written
+        self.is_of_teammate = is_of_teammate
+
+
+def _tool_use(data: EventData, project: str) -> _ToolUse:
+    """Read the tool that an event is about.
+
+    Raises:
+        ValueError: The event is none that this version can read.
+    """
     tool, given = str(data.get("tool_name")), data.get("tool_input")
     if not isinstance(given, dict):
         raise ValueError("what the tool is called with is no object")
@@ -271,45 +177,37 @@ def rule_for(data: EventData, rules: Collection[str], *, project: str) -> str:
     words = given.get("command")
     if isinstance(words, list):  # as some clients name a program and what it is called with
         text = shlex.join(map(str, words))
-    edited = [given[key] for key in ("file_path", "notebook_path") if isinstance(given.get(key), str)]
-    edited += _PATCHED.findall(text) if tool == "apply_patch" else []
-    is_edit = tool.endswith("Edit") or tool in ("Write", "apply_patch")
-    paths = [_real_path(folder, path) for path in edited if is_edit]
+    is_patch = tool == "apply_patch"
+    named = [given[key] for key in ("file_path", "notebook_path") if isinstance(given.get(key), str)]
+    named += _PATCHED.findall(text) if is_patch else []
+    is_edit = is_patch or tool == "Write" or tool.endswith("Edit")
+    edited = [real_path(folder, path) for path in named] if is_edit else []
     # guard: every-shell-of-a-client
-    is_shell = isinstance(words, str | list) and tool != "apply_patch" and not tool.startswith("mcp__")
+    is_shell = isinstance(words, str | list) and not is_patch and not tool.startswith("mcp__")
     commands = commands_in(text, folder) if is_shell else []
-    written = [*paths, *_files_written(commands, project)]
-
-    def falls_under(rule: str) -> bool:
-        if rule == "plans of teammates":
-            return tool == "ExitPlanMode" and bool(data.get("agent_id"))
-        if rule == "mcp":
-            return tool.startswith("mcp__") and not tool.startswith(_OUR_TOOLS)
-        if rule == "outside the project":
-            return any(_is_outside(path, project) for path in written)
-        if rule == "settings and hooks" and any(_is_guarded(path, project) for path in written):
-            return True
-        if rule == "network" and any(path.startswith(_SOCKETS) for path in written):
-            return True
-        if rule in _COMMANDS:
-            wanted = _COMMANDS[rule]
-            programs = {words[0] for words in wanted}
-            known = [found for found in commands if found.words[0] in programs or UNKNOWN in found.words[0]]
-            return tool in _TOOLS.get(rule, ()) or any(found.is_of(words) for found in known for words in wanted)
-        return _matches_native_rule(rule, tool, commands, paths, project)
-
-    return next(filter(falls_under, rules), "")
+    return _ToolUse(tool, commands, edited, [*edited, *files_written(commands, project)], bool(data.get("agent_id")))
 
 
-def _real_path(folder: str, path: str) -> str:
-    """Return a path without links on the way; as it is where no file can have it."""
-    whole = path_below(folder, path)
-    if os.path.normpath(whole).startswith(_DEVICES):  # of this process they are others
-        return os.path.normpath(whole)
-    try:
-        return os.path.realpath(whole)
-    except (OSError, ValueError):
-        return os.path.normpath(whole)
+def _falls_under(rule: str, use: _ToolUse, project: str) -> bool:
+    """Return whether a tool is asked for by this rule: a word of ours, or a rule in the words of Claude Code."""
+    if rule == "plans of teammates":
+        return use.tool == "ExitPlanMode" and use.is_of_teammate
+    if rule == "mcp":
+        return use.tool.startswith("mcp__") and not use.tool.startswith(_OUR_TOOLS)
+    if rule == "outside the project":
+        return any(_is_outside(path, project) for path in use.written)
+    if rule == "settings and hooks" and any(_is_guarded(path, project) for path in use.written):
+        return True
+    if rule == "network" and any(path.startswith(_SOCKETS) for path in use.written):
+        return True
+    if rule not in _COMMANDS:
+        return _matches_native_rule(rule, use.tool, use.commands, use.edited, project)
+    if use.tool in _TOOLS.get(rule, ()):
+        return True
+    wanted = _COMMANDS[rule]
+    programs = {words[0] for words in wanted}
+    known = [found for found in use.commands if found.words[0] in programs or UNKNOWN in found.words[0]]
+    return any(found.is_of(words) for found in known for words in wanted)
 
 
 def _matches_native_rule(rule: str, tool: str, commands: list[Command], edited: list[str], project: str) -> bool:
@@ -322,6 +220,7 @@ def _matches_native_rule(rule: str, tool: str, commands: list[Command], edited: 
         return False
     if not what:
         return True
+    # `Bash(git push:*)` and `Bash(git push*)` match by the beginning of a command, `Bash(git push)` by the whole.
     begin = re.sub(r":\*$|\*$", "", what)
     wanted = begin.split()
     if begin != what and wanted and re.search(r"[*?[]", begin) is None:
@@ -336,75 +235,16 @@ def _matches_native_rule(rule: str, tool: str, commands: list[Command], edited: 
 
 
 def _is_outside(path: str, project: str) -> bool:
+    """Return whether a file is neither in the project nor where anything may be written."""
     inside = (project, os.environ.get("TMPDIR") or "/tmp", "/var/tmp", *(f"~/{folder}" for folder in _CLIENTS_OWN))
     places = (*(os.path.realpath(os.path.expanduser(place)) for place in inside), *_NO_DISK)
     return not any(f"{path}/".startswith(f"{place}/") for place in places)
 
 
 def _is_guarded(path: str, project: str) -> bool:
+    """Return whether a file says what an agent may do, or runs by itself."""
     places = [os.path.join(os.path.realpath(project), place) for place in _GUARDED]
     places += [os.path.join(os.path.realpath(os.path.expanduser("~")), place) for place in _GUARDED_AT_HOME]
     # Some file systems tell no letters apart by their case.
     path, places = path.casefold(), [place.casefold() for place in places]
     return any(f"{path}/".startswith(place) if place.endswith("/") else path == place for place in places)
-
-
-def _files_written(commands: list[Command], project: str) -> Iterator[str]:
-    """Yield the files that commands write, without links on the way; what is still a variable is left out.
-
-    A folder that is known only when they run may be the project.
-    """
-    for found in commands:
-        for path in _named_as_written(found.words):
-            whole = path_below(found.folder, path)
-            yield _real_path(found.folder, whole.replace(UNKNOWN, "_"))
-            _, unknown, behind = whole.rpartition(f"{UNKNOWN}/")
-            # guard: unknown-folder-may-be-the-project
-            if unknown:
-                yield _real_path(project, behind)
-
-
-def _named_as_written(command: list[str]) -> Iterator[str]:
-    """Yield the words by which a command names the files that it writes."""
-    for path, at in paths_of(command):
-        words = command[at:]
-        rest = [word.removeprefix("of=") for word in words if word[:1] != "-"]
-        for read in words_of_options(_READ_BY_OPTION.get(path, ()), words):
-            if read in rest:
-                rest.remove(read)
-        if path == "tar" and words and _CREATES.match(words[0]):
-            path, words = "tar c", [f"-{words[0].lstrip('-')}", *words[1:]]
-        by_option = [*words_of_options(_WRITTEN_BY_OPTION.get(path, ()), words)]
-        if path in _LAST_WRITTEN:
-            rest = rest[-1:] if (rest[1:] or path == "install") and not by_option else []
-        elif path in _IN_PLACE:
-            is_written = any(is_option(word, option) for word in words for option in _IN_PLACE[path])
-            rest = (_behind_script(words) if path in _SCRIPTED else rest) if is_written else []
-        elif path in _FIRST_WRITTEN:
-            rest = [] if "-" in words else rest[:1]
-        elif path not in _ALL_WRITTEN:
-            rest = []
-        if any(is_option(word, option) for word in words for option in _WRITES_NONE.get(path, ())):
-            rest = []
-        yield from (*rest, *by_option)
-
-
-def _behind_script(words: list[str]) -> list[str]:
-    """Return the files of a program that is given a script, by an option or as its first word."""
-    scripts = [at for at, word in enumerate(words, 1) if re.match(r"-\w*[ef]$|--expression|--file", word)]
-    files = [word for at, word in enumerate(words) if word[:1] not in ("", "-") and at not in scripts]
-    return files if scripts else files[1:]
-
-
-def words_of_options(options: Collection[str], words: list[str]) -> Iterator[str]:
-    """Yield the words of these options, which stand behind them, or joined with them."""
-    for word, behind in pairwise([*words, ""]):
-        name, equals, value = word.partition("=")
-        letters = re.match(r"-[A-Za-z]+", word)
-        letter = next((at for at in range(1, letters.end() if letters else 0) if f"-{word[at]}" in options), 0)
-        if word in options:
-            yield behind
-        elif equals and name in options:
-            yield value
-        elif letter and word[:1] == "-" != word[1:2]:
-            yield word[letter + 1 :] or behind

@@ -19,6 +19,11 @@ def each_word(words: str) -> list[str]:
     return words.split()
 
 
+def command_list(text: str) -> tuple[list[str], ...]:
+    """Return the words of each command of a text, in which commas and line ends part commands."""
+    return tuple(command.split() for command in text.replace("\n", ",").split(",") if command.strip())
+
+
 def table_of(rows: str) -> dict[str, list[str]]:
     """Return program (with its subcommand) -> the words behind it, of rows in which two blanks part both."""
     parted = (row.strip().partition("  ") for row in rows.strip().splitlines())
