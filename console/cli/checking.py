@@ -43,7 +43,7 @@ def do_check(call: Call) -> int:
     Examples:
       team-console check
       team-console check --heal"""
-    from team_console.console.clients.join_findings import join_problems  # 20 ms, and only here
+    from team_console.console.clients.joined import join_problems  # 20 ms, and only here
     from team_console.store.service.signing import authority_problems  # what writes, as in `_repair`
 
     healed = _repair(call)

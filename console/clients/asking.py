@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-from team_console.console.clients.event import EventName, Wish, specific_reply
-from team_console.console.clients.file_before import file_before
+from msgspec.structs import replace
+from team_console.console.clients.event import Event, EventName, Wish, specific_reply
 from team_console.console.clients.hook_process import signals_blocked
 from team_console.console.clients.quick import note_unasked, project_of
 from team_console.console.clients.session import ClientSession
@@ -28,9 +29,10 @@ from team_console.store.contract.presence import Presence, new_presence_name
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.protocol.client_requests import Permission
 from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.protocol.sent_back import sent_back
-from team_console.store.service.asking import ask_permission, ask_question
+from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.service.caller import Receipt
 from team_console.store.service.grants import is_granted
 from team_console.store.service.requests import submit_plan
@@ -260,3 +262,37 @@ def _readers_of(team: Team) -> int:
 def _input_without(given: Mapping[str, Any], key: str) -> dict[str, Any]:
     """Return what a tool is called with beside this key, which the request has in a place of its own."""
     return {other: value for other, value in given.items() if other != key}
+
+
+_CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+"""Tools that change the file they name."""
+
+
+def file_before(event: Event, *, readers: int = 0) -> Permission:
+    """Return the permission with the text of the file that the tool would change, where that may be shown.
+
+    Args:
+        readers: Permission bits of those who can read the store: what they may not read stays out of it.
+    """
+    asked = Permission(event.tool, event.input)
+    path = text_in(event.input, "file_path") or text_in(event.input, "notebook_path")
+    if event.tool not in _CHANGING or not path:
+        return asked
+    whole = os.path.join(event.directory, path)
+    try:
+        descriptor = os.open(whole, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return replace(asked, before=None)
+    except (OSError, ValueError):
+        return asked
+    with open(descriptor, "rb") as file:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            return asked
+        if readers & ~mode:
+            return replace(asked, is_private=True)
+        data = file.read(LARGEST_BEFORE + 1)
+    try:
+        return replace(asked, before=data.decode()) if len(data) <= LARGEST_BEFORE else asked
+    except UnicodeDecodeError:
+        return asked

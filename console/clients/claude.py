@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.clients.client import Client, Running, yes_reply
-from team_console.console.clients.client_file import EMPTY_JSON, ClientFile, own_file, settings_file
+from team_console.console.clients.client_file import EMPTY_JSON, ClientFile, Joining, own_file, settings_file
 from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.file_change import read_file
 from team_console.console.clients.hook_lines import A_DAY, HOLD, HookLines, shell_line
-from team_console.console.clients.joining import Joining
 from team_console.console.clients.json_editing import (
     MadePaths,
     NotEditable,

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from team_console.console.clients.client_file import ClientFile
+from team_console.console.clients.client_file import ClientFile, Joining
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
-from team_console.console.clients.joining import Joining
 from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow
 from team_console.store.model.errors import Problem
 from team_console.store.protocol.foreign_fields import mapping_in, mappings_in, text_in

@@ -1,4 +1,4 @@
-"""File of a client in which a member joins and leaves: the changes there, so that a leave takes out our part alone."""
+"""File of a client in which a member joins and leaves: who joins, and what changes there, so that a leave takes it out."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.file_change import FileChange, read_file, refused
+from team_console.console.clients.hook_lines import hook_command, quiet_condition
+from team_console.console.clients.instructions import instructions_for, program
 from team_console.console.clients.join_receipts import JoinReceipt, receipt_of
-from team_console.console.clients.joining import Joining
 from team_console.console.clients.json_editing import (
     EditedText,
     EditText,
@@ -27,13 +28,17 @@ from team_console.console.clients.json_editing import (
 )
 from team_console.console.clients.session_files import EVERY_SESSION
 from team_console.console.clients.settings_part import (
+    SERVER,
+    SERVERS,
     FindEarlier,
     edit_settings,
     find_nothing_earlier,
     hooks_of,
     members_in,
 )
+from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.extras import is_installed
 
 EMPTY_JSON = "{}\n"
 _BYTE_ORDER_MARK = "\ufeff"
@@ -42,6 +47,50 @@ _ASKED_FOR = ("permissions", "ask")
 """Where the rules stand by which the client asks."""
 _OUR_SIGNS = ("TEAM_CONSOLE_AS", "team-console: ")
 """One of them stands in every file that has something of a join: hooks and servers name who acts, blocks are marked."""
+
+
+class Joining(Struct, frozen=True):
+    """Who joins which team, by which program, in which project.
+
+    Attributes:
+        name: The member; `EVERY_SESSION` for each session under a name of its own.
+        location: The team, as files of clients name it.
+        program: The words that call team-console.
+        instructions: What a shell's agent must know.
+        hold: Rules of calls that the client is told to hold until somebody decides.
+        has_server: Whether our MCP server can start.
+        quiet: Words for a shell that spare the hook before a tool where nobody is asked.
+        leaves: Whether the member leaves: every file counts then that may have something of it.
+    """
+
+    name: str
+    location: str
+    program: tuple[str, ...]
+    project: Path
+    instructions: str = ""
+    hold: tuple[str, ...] = ()
+    has_server: bool = True
+    quiet: str = ""
+    leaves: bool = False
+
+    @property
+    def command(self) -> list[str]:
+        """The words that call the hook."""
+        return hook_command(self.program, name=self.name, location=self.location)
+
+    @property
+    def server(self) -> Settings:
+        """The entry of our MCP server."""
+        environment = {"TEAM_CONSOLE_AS": self.name, "TEAM_CONSOLE_TEAM": self.location}
+        return {"command": self.program[0], "args": [*self.program[1:], "mcp"], "env": environment}
+
+    def servers(self, **more: Any) -> list[SettingsPart]:
+        """Return our MCP server as settings in JSON have it; nothing where it cannot start.
+
+        Args:
+            more: What else a client wants to know of a server.
+        """
+        return [SettingsPart([SERVERS], {**self.server, **more}, SERVER)] if self.has_server else []
 
 
 class JoinStep(NamedTuple):
@@ -227,3 +276,22 @@ def own_file(path: Path, home: Path, ours: str, sign: str) -> ClientFile:
         return EditedText(ours if joins else "", [])
 
     return ClientFile(path, home, edit)
+
+
+def joining_of(team: Team, name: str, project: Path, location: str | None = None) -> Joining:
+    """Return who joins, and by which program.
+
+    Args:
+        location: What the files of clients name, where that is not the location of the team.
+    """
+    words = instructions_for(team, name, by_itself=False, location=location)
+    has_server = is_installed("mcp", "pydantic")
+    location = location or location_of(team)
+    places = {kind: path.replace(location_of(team), location, 1) for kind, path in team.places().items()}
+    quiet = quiet_condition(places, name, location)
+    return Joining(name, location, program(), project.absolute(), words, has_server=has_server, quiet=quiet)
+
+
+def location_of(team: Team) -> str:
+    """Return the team's location as it is the same from every folder."""
+    return team.location if "://" in team.location else str(Path(team.location).absolute())

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.clients.client import Client, Running, TakesPrompts, yes_reply
-from team_console.console.clients.client_file import ClientFile, settings_file
+from team_console.console.clients.client_file import ClientFile, Joining, settings_file
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
 from team_console.console.clients.hook_lines import HookLines
-from team_console.console.clients.joining import Joining
 from team_console.console.clients.json_editing import EditedText, MadePaths, NotEditable
 from team_console.console.clients.marked_block import put_together, with_block
 from team_console.console.clients.run_record import EXIT

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.client import Program, Running
-from team_console.console.clients.client_file import ClientFile, JoinStep
+from team_console.console.clients.client_file import ClientFile, Joining, JoinStep, joining_of, location_of
 from team_console.console.clients.file_change import FileChange, FileRefused, write_change
 from team_console.console.clients.join_receipts import (
     JoinReceipt,
@@ -30,7 +30,6 @@ from team_console.console.clients.joined import (
     has_our_part,
     members_of_sessions,
 )
-from team_console.console.clients.joining import Joining, joining_of, location_of
 from team_console.console.clients.programs import PROGRAMS
 from team_console.console.clients.session_files import EVERY_SESSION, LEFT_OUT, name_files
 from team_console.store.model.errors import Code, TeamError

@@ -9,10 +9,9 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.console.clients.client import Client, yes_reply
-from team_console.console.clients.client_file import ClientFile, settings_file
+from team_console.console.clients.client_file import ClientFile, Joining, settings_file
 from team_console.console.clients.event import Event, EventName, Reply, Wish
 from team_console.console.clients.hook_lines import HookLines
-from team_console.console.clients.joining import Joining
 from team_console.console.clients.run_record import EXIT
 from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow, clean_text, typed_text
 from team_console.store.model.home import home

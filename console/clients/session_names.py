@@ -8,10 +8,10 @@ import re
 from itertools import count
 from pathlib import Path
 
+from team_console.console.clients.client_file import location_of
 from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.join_receipts import JoinReceipt, keep_receipt
 from team_console.console.clients.joined import has_joined, members_of_sessions
-from team_console.console.clients.joining import location_of
 from team_console.console.clients.programs import client_of
 from team_console.console.clients.quick import project_of
 from team_console.console.clients.session_files import LEFT_OUT, name_files, name_of_session

@@ -124,8 +124,10 @@ class StoreReader:
             self._read_archives()
         snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
         if self._number and monotonic() >= self._local_until:
-            from team_console.console.clients.join_findings import join_problems
-            from team_console.console.clients.joined import members_started_in  # 60 ms, once
+            from team_console.console.clients.joined import (
+                join_problems,
+                members_started_in,  # 60 ms, once
+            )
             from team_console.console.clients.programs import process_states
 
             starts = members_started_in(self._team, Path.cwd())
