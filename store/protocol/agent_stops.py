@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from team_console.store.protocol.judgement import Judged, judge_entries
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST, SHUTDOWN_RESPONSE, RequestKind
 from team_console.store.protocol.membership import Membership, entries_of, is_master, membership_of
 from team_console.store.protocol.placed_message import EARLIEST, PlacedMessage, StoreOrder
+from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.trust import objection
 from team_console.store.settings.team_config import TeamConfig
 
@@ -54,32 +55,53 @@ def agent_stops(
         spoken: When each agent last said anything but that it agrees to stop.
         recorded: The audit trail, for what was said before the team began to sign.
     """
-    asked: dict[str, Stop] = {}
-    ends: list[tuple[str, Stop]] = []
+    asked = dict(_open_stops(config, judged))
+    ends = sorted(_ends(config, team, judged, recorded, asked), key=lambda end: end[1].since)
+    found: dict[str, Stop] = {}
+    # The latest end counts, and more than a request to stop that is open.
+    for name, stop in (*asked.items(), *ends):
+        is_of_former_life = name not in team.gone and team.arrived.get(name, stop.since) > stop.since
+        is_alive = stop.ended and spoken.get(name, stop.since) > stop.since
+        # Who spoke after its end and was asked once more is waited for.
+        if not is_of_former_life and not (is_alive and name in asked):
+            found[name] = replace(stop, is_alive=is_alive)
+    return found
+
+
+def _is_stop_by_master(config: TeamConfig, row: RequestRow) -> bool:
+    """Return whether a request asks an agent to stop, by somebody whose word counts for that."""
+    return row.kind is RequestKind.SHUTDOWN and is_master(config, row.asker)
+
+
+def _open_stops(config: TeamConfig, judged: Judged) -> Iterator[tuple[str, Stop]]:
+    """Yield each agent that was asked to stop and has not answered, with that."""
     for row in judged.rows:
-        if row.kind is RequestKind.SHUTDOWN and is_master(config, row.asker):
-            if row.is_open and row.addressee not in (config.lead, USER):
-                asked[row.addressee] = Stop(
-                    False, StoreOrder(row.asked_at or EARLIEST, row.order.place_in_store), _ASKED
-                )
-            elif row.is_approved:
-                agreed = StoreOrder(row.answered_at or EARLIEST, row.decided.place_in_store)
-                ends.append((row.addressee, Stop(True, agreed, _AGREED)))
+        if _is_stop_by_master(config, row) and row.is_open and row.addressee not in (config.lead, USER):
+            asked_at = StoreOrder(row.asked_at or EARLIEST, row.order.place_in_store)
+            yield row.addressee, Stop(False, asked_at, _ASKED)
+
+
+def _ends(
+    config: TeamConfig, team: Membership, judged: Judged, recorded: RecordedFacts | None, asked: Container[str]
+) -> Iterator[tuple[str, Stop]]:
+    """Yield each agent that agreed to stop, left, or whose sessions are over, with that; perhaps several times.
+
+    Args:
+        asked: Agents that have yet to answer whether they stop: the end of their session is no answer.
+    """
+    for row in judged.rows:
+        if _is_stop_by_master(config, row) and row.is_approved:
+            agreed_at = StoreOrder(row.answered_at or EARLIEST, row.decided.place_in_store)
+            yield row.addressee, Stop(True, agreed_at, _AGREED)
     for entry in judged.orphans:
         agrees = entry.read.name == SHUTDOWN_RESPONSE and entry.read.approve
         if agrees and not objection(config, entry.message, recorded=recorded):
-            ends.append((entry.message.sender, Stop(True, entry.order, _AGREED)))
-    ends += [(name, Stop(True, order, _LEFT)) for name, order in team.left.items()]
-    for name, order in team.sessions.ended().items():
-        if name not in (*asked, config.lead, USER):
-            ends.append((name, Stop(True, order, _SESSION_OVER)))
-    found: dict[str, Stop] = {}
-    for name, stop in (*asked.items(), *sorted(ends, key=lambda end: end[1].since)):
-        if name in team.gone or team.arrived.get(name, stop.since) <= stop.since:
-            is_alive = stop.ended and spoken.get(name, stop.since) > stop.since
-            if not (is_alive and name in asked):
-                found[name] = replace(stop, is_alive=is_alive)
-    return found
+            yield entry.message.sender, Stop(True, entry.order, _AGREED)
+    for name, left_at in team.left.items():
+        yield name, Stop(True, left_at, _LEFT)
+    for name, ended_at in team.sessions.ended().items():
+        if name not in asked and name not in (config.lead, USER):
+            yield name, Stop(True, ended_at, _SESSION_OVER)
 
 
 def silent_agents(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
@@ -97,13 +119,11 @@ def _stops_now(config: TeamConfig, messages: Iterable[Message], recorded: Record
     """Return the stop of each agent that these live messages tell of."""
     messages = list(messages)
     judged = judge_entries(config, recorded, entries_of(messages, lambda message: message.type in _SHUTDOWN_KINDS))
-    speech = filter(is_speech, entries_of(messages, lambda message: True))
+    speech = filter(is_speech, entries_of(messages, lambda message: True))  # in order, so that the latest stays
     spoken = {entry.message.sender: entry.order for entry in speech}
     return agent_stops(config, membership_of(config, messages), judged, spoken, recorded)
 
 
 def is_speech(entry: PlacedMessage) -> bool:
-    """Return whether the sender of this message is alive: all but agreeing to stop, or the end of its session, says
-    so.
-    """
+    """Return whether a message shows that its sender is alive: not one that agrees to stop, or ends its session."""
     return not (entry.read.name == SHUTDOWN_RESPONSE and entry.read.approve is True) and not is_end(entry)

@@ -9,10 +9,16 @@ from msgspec import Struct
 
 _BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
 _MAGIC = b"SSHSIG"
+"""How a signature, and the bytes that are signed, begin."""
+_VERSION_1 = b"\0\0\0\1"
 _LARGEST = 16_384
+"""Characters of the longest armoured signature that is read."""
 _COLUMNS = 70
+"""Characters in a line of base64, as OpenSSH writes it."""
 _FLAGS_AND_COUNTER = 5
+"""Bytes that a hardware key adds: one of flags, four of its counter."""
 _TOUCHED = 1
+"""The flag of a hardware key that says that somebody was there."""
 _HASHES = {b"sha256": hashlib.sha256, b"sha512": hashlib.sha512}
 
 
@@ -65,9 +71,9 @@ def read_signature(armoured: str) -> SshSignature:
         parts = WireReader(base64.b64decode(_base64_in(armoured), validate=True))
     except ValueError as error:
         raise ValueError("it is no SSH signature: its base64 is broken") from error
-    if parts.take(10) != _MAGIC + b"\0\0\0\1":
+    if parts.take(len(_MAGIC + _VERSION_1)) != _MAGIC + _VERSION_1:
         raise ValueError("it is no SSH signature of version 1")
-    key, namespace, _, hash_name, signature = (parts.string() for _ in range(5))
+    key, namespace, _reserved, hash_name, signature = (parts.string() for _ in range(5))
     if hash_name not in _HASHES or parts.rest:
         raise ValueError("it is no SSH signature that can be checked")
     inner = WireReader(signature)
