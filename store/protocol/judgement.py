@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -81,8 +82,8 @@ def judge_entries(
     """Judge every request that these entries open.
 
     Args:
-        spoken, arrived: When agents last said that they are alive, and when their creation was announced, where it
-            matters whether one fell silent.
+        spoken: Agent -> when it last said that it is alive; empty where nobody asks whether one fell silent.
+        arrived: Agent -> when its creation was announced, likewise.
     """
     messages = RequestMessages(config, recorded, entries)
     rows: list[RequestRow] = []
@@ -96,7 +97,8 @@ def judge_entries(
             (chains.setdefault(chain, []) if chain is not None else rows).append(row)
         if twin_entries:
             twins[thread] = tuple(twin_entries)
-            named = [(_key(entry, entry.message.message_id), entry) for entry in twin_entries[:_MOST_TWINS]]
+            looked_at = twin_entries[:_MOST_TWINS]
+            named = [_KeyedQuestion(_key(entry, entry.message.message_id), entry) for entry in looked_at]
             twin_rows += _judge_thread(messages, thread, named)
         messages.orphans += _orphans(messages.others.get(thread, ()), {question.read.opens for _, question in opening})
     for (link, agent), members in chains.items():
@@ -126,14 +128,19 @@ def _key(question: PlacedMessage, message_id: str = "") -> str:
     return ":".join(filter(None, (str(question.read.opens), thread_of(question.message), message_id)))
 
 
-def _opening_questions(
-    asked: Iterable[PlacedMessage],
-) -> tuple[list[tuple[str, PlacedMessage]], list[PlacedMessage]]:
+class _KeyedQuestion(NamedTuple):
+    """A question with the key of the request that it opens."""
+
+    key: str
+    question: PlacedMessage
+
+
+def _opening_questions(asked: Iterable[PlacedMessage]) -> tuple[list[_KeyedQuestion], list[PlacedMessage]]:
     """Return the questions that open a request, each with its key, and those that come too late under their id.
 
     The first question of its kind opens one; several do for kinds whose ids are used again.
     """
-    opening: list[tuple[str, PlacedMessage]] = []
+    opening: list[_KeyedQuestion] = []
     twins: list[PlacedMessage] = []
     seen: dict[RequestKind | None, list[str]] = {}
     for question in asked:
@@ -142,7 +149,7 @@ def _opening_questions(
         if same and (question.read.opens not in REUSED_IDS or message_id in same):
             twins.append(question)
             continue
-        opening.append((_key(question, message_id if same else ""), question))
+        opening.append(_KeyedQuestion(_key(question, message_id if same else ""), question))
         same.append(message_id)
     return opening, twins
 
@@ -155,9 +162,7 @@ def _orphans(others: Iterable[PlacedMessage], kinds: set[RequestKind | None]) ->
             yield entry
 
 
-def _judge_thread(
-    messages: RequestMessages, thread: Thread, named: Iterable[tuple[str, PlacedMessage]]
-) -> Iterator[RequestRow]:
+def _judge_thread(messages: RequestMessages, thread: Thread, named: Iterable[_KeyedQuestion]) -> Iterator[RequestRow]:
     """Judge questions of one thread, each with its key, by what was said to it."""
     asked, others = messages.questions.get(thread, ()), messages.others.get(thread, ())
     recorded = messages.on_record(thread)
@@ -211,48 +216,25 @@ def _row(
     """
     kind, message, order = question.read.opens, question.message, messages.when(question)
     assert kind is not None
-    others = several - {digest_of(message)}
-    all_claims = sorted((messages.claim(entry, message) for entry in claiming), key=lambda claim: claim.when)
-    all_claims = [claim for claim in all_claims if not others or given_on(claim.entry.message) not in others]
-    by_id: dict[str, Claim] = {}
-    for claim in all_claims:
-        # Copies of one answer are one answer, the oldest; what was edited into one is none.
-        if not claim.altered or _belonged(claim.entry, kind, thread_of(message)):
-            by_id.setdefault(claim.message_id, claim)
-    claims = list(by_id.values())
-    pending = [claim for claim in claims if claim.objection == NOT_ON_RECORD]
-    forged = {claim.message_id: claim.objection for claim in claims if claim.objection and claim not in pending}
+    answers = _sort_answers(messages, question, claiming, several)
+    objected = [claim for claim in answers.listed if claim.objection]
+    pending = [claim for claim in objected if claim.objection == NOT_ON_RECORD]
+    forged = {claim.message_id: claim.objection for claim in objected if claim.objection != NOT_ON_RECORD}
     if is_verdict(messages.config, message) and (why := messages.objection(message, message)):
         forged[message.message_id] = why
-    unobjected = [claim for claim in claims if not claim.objection]
-    valid = [claim for claim in unobjected if messages.may_answer(claim.entry.message, message)]
-    if kind in IN_WORDS:
-        unobjected = [claim for claim in unobjected if claim in valid or claim.entry.read.approve is not None]
-        claims = [claim for claim in claims if claim in unobjected or claim.objection]
-    end = expiry_of(kind, question.read.body)
+    unverified = [claim for claim in answers.valid if not claim.verified and kind not in RESULTS]
+    expires_at = expiry_of(kind, question.read.body)
     # guard: verdict-in-time
-    in_time = valid if end is None else [claim for claim in valid if claim.when.moment < end]
+    in_time = answers.valid if expires_at is None else [one for one in answers.valid if one.when.moment < expires_at]
     # The first decides: what is verified before what is not, whatever its date says.
     standing = min(in_time, key=lambda claim: (not claim.verified, claim.when), default=None)
-    withdrawal = min(withdrawals, key=messages.when, default=None)
-    if withdrawal is not None and standing is not None and messages.when(withdrawal) < standing.when:
+    taken_back = min(withdrawals, key=messages.when, default=None)
+    if taken_back is not None and standing is not None and messages.when(taken_back) < standing.when:
         standing = None
-    taken_back = withdrawal if standing is None else None
-    unverified = () if kind in RESULTS else tuple(claim.message_id for claim in valid if not claim.verified)
-    unverified = (*unverified, *(claim.message_id for claim in pending))
-    senders = {claim.message_id: claim.entry.message.sender for claim in valid}
-    foreign = [item for item in unverified if item in senders and writes_elsewhere(senders[item], messages.recorded)]
-    altered = tuple(dict.fromkeys(claim.message_id for claim in all_claims if claim.altered))
-    said = {claim.entry.read.approve for claim in valid} - {None}
-    flags = (
-        (Flag.UNAUTHORISED, len(valid) < len(unobjected)),
-        (Flag.CONTRADICTORY, len(said) > 1),
-        (Flag.ANSWERED_TWICE, _is_answered_twice(valid) and kind not in IN_WORDS),
-        (Flag.ALTERED, altered),
-        (Flag.UNVERIFIED, len(foreign) < len(unverified)),
-        (Flag.FOREIGN, foreign and len(foreign) == len(unverified)),
-        (Flag.FORGED, forged),
-    )
+    if standing is not None:
+        taken_back, decided = None, standing.when
+    else:
+        decided = messages.when(taken_back) if taken_back is not None else order
     overdue = messages.config.overdue_seconds
     patience = overdue.get(kind, overdue.get("default", 900.0))
     return RequestRow(
@@ -261,21 +243,94 @@ def _row(
         message,
         _state(message, kind, standing, taken_back),
         order,
-        standing.when if standing is not None else messages.when(taken_back) if taken_back is not None else order,
+        decided,
         message_title(message),
         # Patience runs from when the question came, whatever date it bears.
         due_at=min(question.moment, order.moment) + timedelta(seconds=patience) if question.moment else None,
-        expires_at=end,
-        answers=tuple(claim.entry.message for claim in claims),
+        expires_at=expires_at,
+        answers=tuple(claim.entry.message for claim in answers.listed),
         verdict=standing.entry.message if standing is not None else None,
         taken_back=taken_back.message if taken_back is not None else None,
         withdrawn_at=None if standing is not None else _withdrawn_at(message, taken_back),
-        flags=tuple(flag for flag, holds in flags if holds),
-        altered=altered,
-        unverified=unverified,
+        flags=tuple(_flags(messages, kind, answers, unverified=unverified, pending=pending, forged=forged)),
+        altered=answers.altered,
+        unverified=tuple(claim.message_id for claim in (*unverified, *pending)),
         forged=forged,
         talk=tuple(entry.message for entry in sorted(talk, key=messages.when)),
     )
+
+
+class _Answers(Struct, frozen=True):
+    """What claims to answer one request, in the order of events, by what it counts for.
+
+    Attributes:
+        listed: What is shown as an answer to it, each answer once.
+        unobjected: Those of them that nothing speaks against, unless their writers may not answer.
+        valid: Those of them whose writers may answer, too: they may decide.
+        altered: Ids of those that say something else than the trail.
+    """
+
+    listed: Sequence[Claim]
+    unobjected: Sequence[Claim]
+    valid: Sequence[Claim]
+    altered: tuple[str, ...]
+
+
+def _sort_answers(
+    messages: RequestMessages, question: PlacedMessage, claiming: Iterable[PlacedMessage], several: set[str]
+) -> _Answers:
+    """Return what claims to answer a question, without what was given on another question under its id.
+
+    Args:
+        several: As for `_row`.
+    """
+    kind, message = question.read.opens, question.message
+    assert kind is not None
+    other_questions = several - {digest_of(message)}
+    claims = sorted((messages.claim(entry, message) for entry in claiming), key=lambda claim: claim.when)
+    claims = [claim for claim in claims if not other_questions or given_on(claim.entry.message) not in other_questions]
+    by_id: dict[str, Claim] = {}
+    for claim in claims:
+        # Copies of one answer are one answer, the oldest; what was edited into one is none.
+        if not claim.altered or _belonged(claim.entry, kind, thread_of(message)):
+            by_id.setdefault(claim.message_id, claim)
+    listed = list(by_id.values())
+    unobjected = [claim for claim in listed if not claim.objection]
+    valid = [claim for claim in unobjected if messages.may_answer(claim.entry.message, message)]
+    if kind in IN_WORDS:
+        # Words of somebody who was not asked are no answer; a yes or no of theirs is one that does not count.
+        unobjected = [claim for claim in unobjected if claim in valid or claim.entry.read.approve is not None]
+        listed = [claim for claim in listed if claim in unobjected or claim.objection]
+    altered = tuple(dict.fromkeys(claim.message_id for claim in claims if claim.altered))
+    return _Answers(listed, unobjected, valid, altered)
+
+
+def _flags(
+    messages: RequestMessages,
+    kind: RequestKind,
+    answers: _Answers,
+    *,
+    unverified: Sequence[Claim],
+    pending: Sequence[Claim],
+    forged: Mapping[str, str],
+) -> Iterator[Flag]:
+    """Yield what is odd about a request, by its answers."""
+    valid = answers.valid
+    if len(valid) < len(answers.unobjected):
+        yield Flag.UNAUTHORISED
+    if len({claim.entry.read.approve for claim in valid} - {None}) > 1:
+        yield Flag.CONTRADICTORY
+    if kind not in IN_WORDS and _is_answered_twice(valid):
+        yield Flag.ANSWERED_TWICE
+    if answers.altered:
+        yield Flag.ALTERED
+    foreign = [claim for claim in unverified if writes_elsewhere(claim.entry.message.sender, messages.recorded)]
+    if len(foreign) < len(unverified) + len(pending):
+        yield Flag.UNVERIFIED
+    elif foreign:
+        yield Flag.FOREIGN
+    if forged:
+        yield Flag.FORGED
 
 
 def _is_answered_twice(valid: Sequence[Claim]) -> bool:

@@ -76,7 +76,7 @@ def _data_of_hardware(signature: SshSignature, parts: WireReader, data: bytes) -
 
 
 def _is_signed_by_rsa(key: RSAPublicKey, signature: SshSignature, data: bytes) -> bool:
-    """Return True when an RSA key signed the data, False for a weak key or hash; raises `InvalidSignature` otherwise."""
+    """Return True when an RSA key signed the data, False for a weak key or hash; else raises `InvalidSignature`."""
     algorithm = _HASH_OF_RSA_FORM.get(signature.form)
     if algorithm is None or key.key_size < _LEAST_RSA_BITS:
         return False
