@@ -23,11 +23,36 @@ from team_console.store.settings.team_config import (
 _RULE_OF_CLAUDE_CODE = r"(?a)(?:[A-Z]\w*(?:\(.+\))?|mcp__[\w.*-]+)"
 """A permission rule of Claude Code, such as `Bash(make deploy:*)`."""
 Values = dict[str, Any]
+"""Checked values of settings by key, of the types that `TeamConfig` takes."""
 MAX_BYTES = 1_048_576
+"""Bytes of the largest settings that are read."""
 _SETTINGS_AT_TOP = {word: setting for setting in (*HOISTED, *SETTING_TABLE) for word in setting.keys}
+"""Every setting that may stand at the top, by each of its words."""
 _COUNT = Annotated[int, Meta(gt=0, lt=10**12)]
 _SECONDS = Annotated[float, Meta(gt=0, lt=10**9)]
-_FLAGS = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
+_TRUE_OR_FALSE = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
+
+
+_OF_MAPPINGS = frozenset({ValueForm.SECTION, ValueForm.VALUES, ValueForm.ENTRIES, ValueForm.MEMBERS})
+"""Forms of values that are mappings; members may be a list, too."""
+_OF_LISTS = frozenset({ValueForm.TEXTS, ValueForm.RULES, ValueForm.KEYS, ValueForm.COMMAND})
+"""Forms of values that are lists, in whose place one text may stand."""
+
+
+class _WrongValueError(ValueError):
+    """A text is no value of its setting.
+
+    Attributes:
+        text: What is wrong with it, as a sentence that goes on behind the path of the setting.
+        hint: The next step.
+        code: The code of the finding.
+    """
+
+    def __init__(self, text: str, hint: str = "Correct the line.", code: str = "BAD_CONFIG") -> None:
+        super().__init__(text)
+        self.text = text
+        self.hint = hint
+        self.code = code
 
 
 class SettingsChecker:
@@ -38,6 +63,7 @@ class SettingsChecker:
         problems: What is wrong, in the order it was met.
         misread: Keys at the top that are there and could not be understood; in settings that are not YAML as a whole
             also lead and members that were not found, because they may be in the part that is not.
+        is_yaml: Whether the text is YAML as a whole.
         lines: The path of each value that was met (`lead`, `priorities.review`), with its line.
     """
 
@@ -82,11 +108,19 @@ class SettingsChecker:
         """Note a wrong value; its default counts."""
         self.problems.append(ConfigProblem(code, "error", line, text, hint))
 
-    def _note_wrong(self, path: str, text: str, *more: str) -> None:
-        self.note(self.lines.get(path, 0), text, *more)
+    def _note_wrong(self, path: str, text: str, hint: str = "Correct the line.", code: str = "BAD_CONFIG") -> None:
+        """Note a wrong value by its path."""
+        self.note(self.lines.get(path, 0), text, hint, code)
 
     def _read_section(self, given: Mapping[str, Any], known: Mapping[str, Setting], path: str, **values: Any) -> Values:
-        """Return the values of a mapping with these settings, beside those that are known already."""
+        """Return the checked values of a mapping, by key.
+
+        Args:
+            given: The mapping as it is written.
+            known: The settings that it may hold, by each of their words.
+            path: Where it stands; empty for the top.
+            values: Values that are known already.
+        """
         there = set(values)
         for word, value in given.items():
             setting, place = known.get(word), below(path, word)
@@ -97,11 +131,13 @@ class SettingsChecker:
             there.add(setting.key)
             if value is None:
                 continue
-            before = len(self.problems)
+            problems_before = len(self.problems)
             read = self._read_value(value, setting, place)
             if read is not None:
                 values.setdefault(setting.key, read)
-            if not path and any(problem.severity == "error" for problem in self.problems[before:]):
+            found = self.problems[problems_before:]
+            is_at_top = not path
+            if is_at_top and any(problem.severity == "error" for problem in found):
                 self.misread.add(setting.key)
         missing = [setting.key for setting in known.values() if setting.needed and setting.key not in there]
         if missing:
@@ -109,6 +145,7 @@ class SettingsChecker:
         return values
 
     def _note_unknown(self, path: str, word: str, known: Iterable[str]) -> None:
+        """Note a word that is no setting, with the nearest that is one."""
         hint = "Correct or remove it; 'team-console help settings' lists them all."
         text = f"unknown setting {path!r}{did_you_mean(word, known)}"
         self.problems.append(ConfigProblem("CONFIG_WARNING", "warning", self.lines[path], text, hint))
@@ -125,38 +162,51 @@ class SettingsChecker:
                 self._note_misplaced_queue(inner, below(path, key))
 
     def _read_value(self, given: Any, setting: Setting, path: str) -> Any:
-        """Return the value of one setting, None when it is wrong."""
-        known = {word: field for field in setting.fields for word in field.keys}
+        """Return the value of one setting, None when it is wrong; one that is `closed` permits nothing then."""
         value: Any = None
-        match setting.form:
-            case ValueForm.MEMBERS if isinstance(given, list):
-                value = self._read_member_list(given, known, path)
-            case ValueForm.MEMBERS if not isinstance(given, dict):
-                self._note_wrong(path, f"{path} must be a list of members")
-            case ValueForm.SECTION | ValueForm.VALUES | ValueForm.ENTRIES if not isinstance(given, dict):
-                self._note_wrong(path, f"{path} must be a mapping of keys to values")
-            case ValueForm.SECTION:
-                value = self._read_section(given, known, path)
-            case ValueForm.VALUES:
-                value = self._read_values(given, setting, path)
-            case ValueForm.ENTRIES | ValueForm.MEMBERS:
-                value = self._read_entries(given, known, path)
-            case ValueForm.COMMAND if isinstance(given, str):
-                try:
-                    value = tuple(shlex.split(given)) or None
-                except ValueError as error:
-                    self._note_wrong(
-                        path, f"{path}: {str(error).lower()}", "Write the command and its arguments as a list."
-                    )
-            case ValueForm.TEXTS | ValueForm.RULES | ValueForm.KEYS | ValueForm.COMMAND if not isinstance(given, dict):
-                items = (
-                    {path: given} if isinstance(given, str) else {f"{path}[{at}]": one for at, one in enumerate(given)}
-                )
-                read = [self._read_scalar(item, setting, place) for place, item in items.items()]
-                value = tuple(item for item in read if item is not None)
-            case _:
-                value = self._read_scalar(given, setting, path)
+        if setting.form in _OF_MAPPINGS:
+            value = self._read_mapping(given, setting, path)
+        elif setting.form in _OF_LISTS and not isinstance(given, dict):
+            value = self._read_list(given, setting, path)
+        else:
+            value = self._read_scalar(given, setting, path)
         return frozenset() if value is None and setting.closed else value
+
+    def _read_mapping(self, given: Any, setting: Setting, path: str) -> Values | None:
+        """Return the value of a setting that holds others, None when it is no mapping."""
+        known = {word: field for field in setting.fields for word in field.keys}
+        is_of_members = setting.form is ValueForm.MEMBERS
+        if is_of_members and isinstance(given, list):
+            return self._read_member_list(given, known, path)
+        if not isinstance(given, dict):
+            wanted = "a list of members" if is_of_members else "a mapping of keys to values"
+            self._note_wrong(path, f"{path} must be {wanted}")
+            return None
+        if setting.form is ValueForm.SECTION:
+            return self._read_section(given, known, path)
+        if setting.form is ValueForm.VALUES:
+            return self._read_values(given, setting, path)
+        return self._read_entries(given, known, path)
+
+    def _read_list(self, given: Any, setting: Setting, path: str) -> tuple[Any, ...] | None:
+        """Return the right values of a list, or of the text in its place; None for a command that is none."""
+        if not isinstance(given, str):
+            places = {f"{path}[{number}]": item for number, item in enumerate(given)}
+        elif setting.form is ValueForm.COMMAND:
+            return self._split_command(given, path)
+        else:
+            places = {path: given}
+        read = [self._read_scalar(item, setting, place) for place, item in places.items()]
+        return tuple(item for item in read if item is not None)
+
+    def _split_command(self, text: str, path: str) -> tuple[str, ...] | None:
+        """Return command and arguments of a text as a shell splits it; None for a quote without an end, or nothing."""
+        try:
+            return tuple(shlex.split(text)) or None
+        except ValueError as error:
+            hint = "Write the command and its arguments as a list."
+            self._note_wrong(path, f"{path}: {str(error).lower()}", hint)
+            return None
 
     def _read_values(self, given: Mapping[str, Any], setting: Setting, path: str) -> Values:
         """Return the value of each name in a mapping."""
@@ -206,51 +256,52 @@ class SettingsChecker:
         """Return the value of a single text for a setting; None when it is wrong."""
         try:
             return _parse_scalar(setting, given if isinstance(given, str) else "")
-        except ValueError as error:
-            self._note_wrong(path, f"{path}{error.args[0]}", *error.args[1:])
+        except _WrongValueError as error:
+            self._note_wrong(path, f"{path}{error.text}", error.hint, error.code)
             return None
 
 
 _ENTRY_NAME = Setting("", ValueForm.TEXT, "")
+"""Stands for the name of an entry that is no member."""
 
 
 def _parse_scalar(setting: Setting, text: str) -> Any:
     """Return the value that a text means for a setting.
 
     Raises:
-        ValueError: What is wrong with it, the next step, and the code of the finding, where they are not the usual.
+        _WrongValueError: It is none; an empty text never is.
     """
     value: Any = text
     match setting.form if text else None:
         case None:
-            raise ValueError(f" must be {setting.form}")
+            raise _WrongValueError(f" must be {setting.form}")
         case ValueForm.NAME:
             value = as_name(text)
             if value is None or value == ALL:
-                raise ValueError(f": {text!r} is not a usable name", RULE)
+                raise _WrongValueError(f": {text!r} is not a usable name", RULE)
         case ValueForm.WORD if text not in setting.choices:
             ask = did_you_mean(text, setting.choices)
-            raise ValueError(f": {text!r} is none of {', '.join(setting.choices)}{ask}")
+            raise _WrongValueError(f": {text!r} is none of {', '.join(setting.choices)}{ask}")
         case ValueForm.RULES if trouble := rule_trouble(text):
-            raise ValueError(f": {trouble}")
+            raise _WrongValueError(f": {trouble}")
         case ValueForm.KEYS:
             try:
                 key_bytes(text)
             except ValueError as error:
                 hint = "Copy the whole line of a file such as ~/.ssh/id_ed25519.pub."
-                raise ValueError(f": {error}", hint, "BAD_KEY") from error
+                raise _WrongValueError(f": {error}", hint, "BAD_KEY") from error
             value = " ".join(text.split())
         case ValueForm.FLAG:
-            value = _FLAGS.get(text.lower())
+            value = _TRUE_OR_FALSE.get(text.lower())
         case ValueForm.COUNT | ValueForm.SECONDS:
             try:
                 value = convert(text, _COUNT if setting.form is ValueForm.COUNT else _SECONDS, strict=False)
             except ValidationError:
                 value = None
         case ValueForm.MOMENT if (value := from_text(text)) is None:
-            raise ValueError(f" must be {setting.form}, not {text!r}", "For example 2026-11-22T08:00:00Z.")
+            raise _WrongValueError(f" must be {setting.form}, not {text!r}", "For example 2026-11-22T08:00:00Z.")
     if value is None:
-        raise ValueError(f" must be {setting.form}, not {text!r}")
+        raise _WrongValueError(f" must be {setting.form}, not {text!r}")
     return value
 
 
