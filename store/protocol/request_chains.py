@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 from team_console.store.model.message import Message
@@ -20,28 +21,47 @@ from team_console.store.protocol.request_messages import RequestMessages
 from team_console.store.protocol.request_row import Flag, RequestRow, RequestState
 from team_console.store.protocol.sprint_plans import DISPATCH, dispatched_name
 
-Chain = tuple[str, str]
-"""What links requests: the kind and its author, or `stop` or `dispatch` and the agent that it is about."""
 STOP, DISPATCHED = "stop", "dispatch"
+"""Links of requests about an agent; plans are linked by their kind."""
+
+
+class Chain(NamedTuple):
+    """What links requests.
+
+    Attributes:
+        link: `STOP`, `DISPATCHED`, or the kind of plans.
+        agent: Whom a stop or a dispatch is about; of plans their author.
+    """
+
+    link: str
+    agent: str
 
 
 def chain_of(kind: RequestKind, question: Message) -> Chain | None:
     """Return the chain a request belongs to, None when it stands alone."""
     read = parse_message(question)
     if kind is RequestKind.PLAN:
-        return str(kind), question.sender
+        return Chain(str(kind), question.sender)
     if kind is RequestKind.SHUTDOWN:
-        return STOP, question.recipients[0]
+        return Chain(STOP, question.recipients[0])
     if read.name == DISPATCH:
-        return DISPATCHED, dispatched_name(read)
-    return (STOP, read.subject) if kind is RequestKind.DESTROY and read.subject is not None else None
+        return Chain(DISPATCHED, dispatched_name(read))
+    return Chain(STOP, read.subject) if kind is RequestKind.DESTROY and read.subject is not None else None
 
 
-def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
+class Succession(NamedTuple):
+    """What a question shares with those that it replaces or is replaced by: they differ in nothing of it."""
+
+    chain: Chain
+    kind: RequestKind
+    asker: str
+
+
+def succession_of(message: Message) -> Succession | None:
     """Return what a question shares with its predecessors and successors; None for any other message."""
     kind = parse_message(message).opens
     chain = chain_of(kind, message) if kind is not None else None
-    return (chain, kind, message.sender) if chain is not None and kind is not None else None
+    return Succession(chain, kind, message.sender) if chain is not None and kind is not None else None
 
 
 def link_stops(
@@ -58,28 +78,42 @@ def link_stops(
     rows = [_in_its_life(messages, row) for row in rows]
     agreed = [row for row in rows if row.state is RequestState.APPROVED]
     # By date and place in the store, as `spoke` and `arrived` are, with which it is compared.
-    agreed_at = {id(row): StoreOrder(row.answered_at or EARLIEST, row.decided.place_in_store) for row in agreed}
+    agreed_at = {row.key: StoreOrder(row.answered_at or EARLIEST, row.decided.place_in_store) for row in agreed}
     last_yes = max(agreed_at.values(), default=None)
     found = {row.key: approved_by_stop(messages, row, rows) for row in rows}
     for kind, asker in {(row.kind, row.asker) for row in rows}:
         same = [row for row in found.values() if (row.kind, row.asker) == (kind, asker)]
         # What was refused is history, and the next one a new matter; a rejected plan is revised.
         found |= {row.key: row for row in link_versions(same, RequestState.REJECTED)}
-    for before in rows:
-        row, yes = found[before.key], agreed_at.get(id(before))
-        if yes is not None:
-            is_created_again = arrived is not None and arrived > yes  # then another agent of that name speaks
-            is_alive = spoke is not None and spoke > yes and not is_created_again
-            flags = (*row.flags, Flag.STILL_ALIVE) if is_alive and yes == last_yes else row.flags
-            row = replace(row, ended=not is_alive, flags=flags)
-        # A slave that reported its batch asks for its own end: nobody waits for that once it has ended.
-        is_stop, is_own_end = row.kind is RequestKind.SHUTDOWN, row.asker == row.ends
-        endings = (each for each in agreed if is_stop or (is_own_end and each.kind is not RequestKind.SHUTDOWN))
-        later_yes = next((each.verdict for each in endings if each.decided > row.order), None)
-        if row.state is RequestState.OPEN and later_yes is not None:
-            row = _without_need_of_answer(row, later_yes, f"{row.stops} has ended")
-        found[row.key] = row
-    return list(found.values())
+    for key, yes in agreed_at.items():
+        found[key] = _with_silence(found[key], yes, spoke, arrived, is_last=yes == last_yes)
+    return [_ended_by_other_yes(row, agreed) for row in found.values()]
+
+
+def _with_silence(
+    row: RequestRow, yes: StoreOrder, spoke: StoreOrder | None, arrived: StoreOrder | None, *, is_last: bool
+) -> RequestRow:
+    """Return a request to stop that was agreed to, with whether the agent fell silent after that.
+
+    Args:
+        yes: When it agreed.
+        is_last: Whether it agreed to none later: only there it is said that it is alive.
+    """
+    is_created_again = arrived is not None and arrived > yes  # then another agent of that name speaks
+    is_alive = spoke is not None and spoke > yes and not is_created_again
+    flags = (*row.flags, Flag.STILL_ALIVE) if is_alive and is_last else row.flags
+    return replace(row, ended=not is_alive, flags=flags)
+
+
+def _ended_by_other_yes(row: RequestRow, agreed: Iterable[RequestRow]) -> RequestRow:
+    """Return an open request about an agent as one that needs no answer once a later yes ended that agent."""
+    if row.state is not RequestState.OPEN:
+        return row
+    # A slave that reported its batch asks for its own end: nobody waits for that once it has ended.
+    is_stop, is_own_end = row.kind is RequestKind.SHUTDOWN, row.asker == row.ends
+    endings = (each for each in agreed if is_stop or (is_own_end and each.kind is not RequestKind.SHUTDOWN))
+    later_yes = next((each.verdict for each in endings if each.decided > row.order), None)
+    return row if later_yes is None else _without_need_of_answer(row, later_yes, f"{row.stops} has ended")
 
 
 def _in_its_life(messages: RequestMessages, row: RequestRow) -> RequestRow:
@@ -130,41 +164,57 @@ def approved_by_stop(messages: RequestMessages, row: RequestRow, rows: Iterable[
     Args:
         rows: The stops among which those are looked for that were asked for because of this request.
     """
-    orders = [stop for stop in rows if row.kind is RequestKind.DESTROY and _is_order(messages, stop, row)]
-    given = [stop for stop in orders if not messages.objection(stop.question, row.question)]
-    if not given or (row.state is RequestState.WITHDRAWN and row.decided < given[0].order):
+    if row.kind is not RequestKind.DESTROY:
         return row
-    flags, ending = row.flags, None
-    # `order` becomes the stop that approves it; one that was asked for before a no makes the no a contradiction.
+    stops = [stop for stop in rows if _is_because_of(messages, stop, row)]
+    permitted = [stop for stop in stops if not messages.objection(stop.question, row.question)]
+    if not permitted or (row.state is RequestState.WITHDRAWN and row.decided < permitted[0].order):
+        return row
     if row.verdict is None:
-        ending = next((stop for stop in orders if stop.is_approved), orders[-1])
-        if ending.state is RequestState.REJECTED:
-            return replace(row, flags=(*flags, Flag.REFUSED), refusal=ending.verdict)
-        order = next((stop for stop in given if stop.state is not RequestState.REJECTED), given[0])
-        flags = (*flags, Flag.STOPPING) if ending.verdict is None else flags
-    else:
-        is_no = parse_message(row.verdict).approve is False
-        before = [stop for stop in given if stop.order < row.decided]
-        if is_no:
-            before = [stop for stop in before if stop.state is not RequestState.REJECTED or stop.decided >= row.decided]
-        if not before:
-            return row
-        order = before[0]
-        if is_no:
-            kept = (flag for flag in flags if flag is not Flag.CONTRADICTORY)
-            flags = (*kept, Flag.CONTRADICTORY, Flag.ANSWERED_TWICE)
+        return _approved_without_verdict(row, stops, permitted)
+    return _approved_before_verdict(row, row.verdict, permitted)
+
+
+def _approved_without_verdict(
+    row: RequestRow, stops: Sequence[RequestRow], permitted: Sequence[RequestRow]
+) -> RequestRow:
+    """Return a request for an end that has no verdict as the stops of its agent leave it: approved, or refused."""
+    ending = next((stop for stop in stops if stop.is_approved), stops[-1])
+    if ending.state is RequestState.REJECTED:
+        return replace(row, flags=(*row.flags, Flag.REFUSED), refusal=ending.verdict)
+    approving = next((stop for stop in permitted if stop.state is not RequestState.REJECTED), permitted[0])
+    flags = (*row.flags, Flag.STOPPING) if ending.verdict is None else row.flags
+    return replace(_approved_by(row, approving), flags=flags, ending=ending)
+
+
+def _approved_before_verdict(row: RequestRow, verdict: Message, permitted: Sequence[RequestRow]) -> RequestRow:
+    """Return a request for an end, approved by a stop that was asked for before its verdict; else as it is.
+
+    A no after such a stop contradicts it, unless the agent had refused to stop by then.
+    """
+    before = [stop for stop in permitted if stop.order < row.decided]
+    if parse_message(verdict).approve is not False:
+        return _approved_by(row, before[0]) if before else row
+    before = [stop for stop in before if stop.state is not RequestState.REJECTED or stop.decided >= row.decided]
+    if not before:
+        return row
+    flags = (flag for flag in row.flags if flag is not Flag.CONTRADICTORY)
+    return replace(_approved_by(row, before[0]), flags=(*flags, Flag.CONTRADICTORY, Flag.ANSWERED_TWICE))
+
+
+def _approved_by(row: RequestRow, stop: RequestRow) -> RequestRow:
+    """Return a request for an end as one that was approved when the agent was asked for this stop."""
     return replace(
         row,
         state=RequestState.APPROVED,
-        decided=order.order,
-        answers=(order.question, *row.answers),
-        verdict=order.question,
-        flags=flags,
-        ending=ending,
+        decided=stop.order,
+        answers=(stop.question, *row.answers),
+        verdict=stop.question,
+        ending=None,
     )
 
 
-def _is_order(messages: RequestMessages, stop: RequestRow, row: RequestRow) -> bool:
+def _is_because_of(messages: RequestMessages, stop: RequestRow, row: RequestRow) -> bool:
     """Return whether a stop was asked for because of the request for an end, by whoever may decide that."""
     if stop.kind is not RequestKind.SHUTDOWN or stop.state is RequestState.WITHDRAWN:
         return False
@@ -187,6 +237,8 @@ def link_versions(rows: Sequence[RequestRow], *final: RequestState) -> list[Requ
         final: Further states in which a request is neither replaced nor points to a later one.
     """
     found: list[RequestRow] = []
+    # From the newest to the oldest, since each has to know what came of those behind it: `newer` is the nearest of them
+    # that was not taken back, `taken_back` the nearest plan that was.
     newer: RequestRow | None = None
     taken_back: RequestRow | None = None
     for place in range(len(rows) - 1, -1, -1):
