@@ -88,6 +88,7 @@ def is_in_settings(config: TeamConfig, name: str) -> bool:
 
 
 def _is_known(snapshot: Snapshot, name: str) -> bool:
+    """Return whether settings or live messages tell that somebody is or was called so."""
     if is_in_settings(snapshot.config, name):
         return True
     if any(name == message.sender or name in message.recipients for message in snapshot.messages):
@@ -103,7 +104,11 @@ def _known_names(snapshot: Snapshot) -> Iterable[str]:
 
 
 class Call(Output):
-    """What a verb's `run` gets. The team is opened when first asked for."""
+    """What a verb's `run` gets. The team is opened when first asked for.
+
+    Attributes:
+        options: What the command line says: an attribute for each argument of the verb, and for those of every verb.
+    """
 
     options: Namespace
     _team: Team | None = None
@@ -145,7 +150,6 @@ class Call(Output):
         bound, given = _agent_of_process(), canonical(given)
         if bound is None or bound == given:
             return
-
         config = self.team.config()
         # guard: agent-acts-as-no-human
         if config.is_human(given) and not config.is_human(bound):
@@ -160,12 +164,12 @@ class Call(Output):
         Raises:
             TeamError: `USAGE` for two agents.
         """
-        given = list(
-            dict.fromkeys(canonical(name) for name in (self.options.named, self.options.agent) if name is not None)
+        named, by_option = (
+            canonical(name) if name is not None else None for name in (self.options.named, self.options.agent)
         )
-        if len(given) > 1:
-            raise UsageError(f"two agents are named, {given[0]} and {given[1]}", "Name one of them.")
-        return given[0] if given else None
+        if named is None or by_option is None or named == by_option:
+            return named if named is not None else by_option
+        raise UsageError(f"two agents are named, {named} and {by_option}", "Name one of them.")
 
     @property
     def actor(self) -> str:
@@ -216,7 +220,6 @@ class Call(Output):
         name = self.given_actor
         if name is None:
             return
-
         config = self.team.config() if snapshot is None else snapshot.config
         if is_in_settings(config, name) or not config.declared:
             return
@@ -226,7 +229,7 @@ class Call(Output):
 
     def note_zone(self) -> None:
         """Say on standard error in which zone the times of a listing are, where it is not UTC."""
-        zone = self.team.clock().astimezone().isoformat()[-6:]
+        zone = self.team.clock().astimezone().isoformat()[-6:]  # as +02:00
         if zone != "+00:00":
             self.note(f"times are local, UTC{zone} (with TZ=UTC: UTC)")
 

@@ -95,6 +95,7 @@ def _print_asked(call: Call, receipt: Receipt) -> int:
 # What the command line showed of a request before it is answered: `show` names it, `--seen` quotes it.
 
 _CODE = re.compile(r"[0-9a-f]{64}")
+"""A whole code: the SHA-256 of a request."""
 
 
 SEEN = arg(
@@ -185,6 +186,11 @@ def do_ask(call: Call) -> int:
 
 
 def _questions_asked(call: Call) -> list[dict[str, Any]]:
+    """Return the questions as a client's own tool has them: `question`, `header`, `options`, `multiSelect`.
+
+    Raises:
+        TeamError: `USAGE` unless they are given in one form, `INVALID_FIELD` for none.
+    """
     options = call.options
     if (options.question is None) is (options.questions is None):
         raise UsageError("give one QUESTION, or --questions JSON", 'team-console ask "Which one?" --option A')
@@ -261,6 +267,7 @@ def do_approve(call: Call) -> int:
 
 
 def _approve(call: Call) -> None:
+    """Approve the one request of `options.request`, or show what that would do."""
     options = call.options
     if options.dry_run:
         foreseen = approval_forecast(call.snapshot(), request_id=options.request, agent_name=options.agent_name)
@@ -301,6 +308,7 @@ def do_reject(call: Call) -> int:
 
 
 def _reject(call: Call) -> None:
+    """Reject the one request of `options.request`."""
     options = call.options
     receipt = reject(
         call.decider,
@@ -315,6 +323,12 @@ def _reject(call: Call) -> None:
 
 def _decide_each(call: Call, decide_one: Callable[[Call], None]) -> int:
     """Decide each request that is named, on its own; one that is refused keeps none of the others.
+
+    Args:
+        decide_one: Decides the request that `options.request` names, with the code of `options.seen`.
+
+    Returns:
+        The exit status: 1 where any of several was refused.
 
     Raises:
         TeamError: `USAGE` for codes of --seen that are more or fewer than the requests.
@@ -581,7 +595,7 @@ def do_shutdown(call: Call) -> int:
 
 
 def _ask_to_stop(call: Call, agent: str, timeout: float | None) -> StopRequest:
-    """Ask one, wait for its answer where there is a time for it, and say how it goes."""
+    """Ask one agent, wait for its answer where there is a time for it, and say how it goes; returns how it went."""
 
     def say(text: str) -> None:
         if not call.as_json:

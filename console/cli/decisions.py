@@ -75,6 +75,7 @@ def do_decisions(call: Call) -> None:
 
 
 def _cells(decision: DecidedRequest) -> Cells:
+    """Return the row of a decision in the table, with the first line of its words."""
     words = decision.words.partition("\n")[0]
     return {
         "AT": local_time(decision.at, "minutes") if decision.at else "not known",
@@ -113,7 +114,8 @@ def do_evidence(call: Call) -> int:
         call.refuse_json("--command")
         call.say("set -e")
         for proof in shown:
-            call.write(proof.command) if proof.command else None
+            if proof.command:
+                call.write(proof.command)
     elif call.as_json:
         evidence = [{**as_json(proof, "time"), "command": proof.command or None} for proof in shown]
         facts = {"request_id": row.request_id, "state": str(row.state), "verdicts": config.verdicts}
@@ -127,18 +129,19 @@ def do_evidence(call: Call) -> int:
 
 
 def _print_proof(call: Call, proof: VerdictProof) -> None:
+    """Print one answer to a request: whether it counts, what was signed, and how that is checked."""
     if proof.stands:
-        stands = "stands"
+        effect = "stands"
     elif proof.trouble:
-        stands = "decides nothing"
+        effect = "decides nothing"
     else:
-        stands = "is not the one that stands"
+        effect = "is not the one that stands"
     place = place_of_message(call.team, proof.message_id)
-    head = f"{proof.verdict} by {proof.signer} at {proof.time}: {stands} ({place})"
+    head = f"{proof.verdict} by {proof.signer} at {proof.time}: {effect} ({place})"
     if proof.trouble and (proof.signature or proof.allowed_signers):
         # guard: key-not-on-record-is-no-forgery
-        word = TrustMark.UNVERIFIED if proof.trouble == NOT_ON_RECORD else TrustMark.FORGED
-        head = f"{word}: {head}: {proof.trouble}"
+        mark = TrustMark.UNVERIFIED if proof.trouble == NOT_ON_RECORD else TrustMark.FORGED
+        head = f"{mark}: {head}: {proof.trouble}"
     call.say(head)
     call.write(f"\nstatement:\n{proof.statement}")
     if not proof.signature:

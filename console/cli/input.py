@@ -9,6 +9,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, parse_json_sequence, without_comments
 
 _MAX_BYTES = 64 * 1024 * 1024
+"""Bytes of the largest input that is read."""
 
 
 def text_or_input(value: str | None) -> str | None:
@@ -54,12 +55,16 @@ def json_documents(text: str, *, hint: str) -> list[Any]:
     try:
         return parse_json_sequence(text, what="standard input", hint=hint)
     except TeamError as error:
-        # Not splitlines: a JSON text may hold U+2028, U+0085 and others that it takes for line ends.
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-        if len(lines) < 2 or not all(
-            line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines
-        ):
-            return [error]
+        documents = _document_of_each_line(text, hint)
+        return documents if documents is not None else [error]
+
+
+def _document_of_each_line(text: str, hint: str) -> list[Any] | None:
+    """Return the value of each line, or its error; None where not each of several lines looks like one object."""
+    # Not splitlines: a JSON text may hold U+2028, U+0085 and others that it takes for line ends.
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    if len(lines) < 2 or not all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines):
+        return None
     found: list[Any] = []
     for number, line in lines:
         try:
@@ -81,6 +86,11 @@ def standard_input(what: str) -> str:
 
 
 def _decoded(data: bytes, what: str, place: str) -> str:
+    """Return bytes of standard input or of a file as text; errors name `what` was asked for, and the place.
+
+    Raises:
+        TeamError: As for `text_or_input`.
+    """
     if len(data) > _MAX_BYTES:
         where = "on standard input" if place == "standard input" else f"in {place}"
         raise TeamError(Code.CONTENT_TOO_LARGE, f"{what}: more than {_MAX_BYTES >> 20} MiB {where}")

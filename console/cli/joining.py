@@ -95,7 +95,7 @@ def do_join(call: Call) -> int:
 
 
 def _join(call: Call, folder: Path, *, write: bool, location: str | None = None) -> JoinOutcome:
-    """Let a member join.
+    """Let the member that the call names join, by the client it names, or else by the one of an earlier join.
 
     Args:
         location: What the files of clients name, where that is not yet the location of the team.
@@ -131,7 +131,9 @@ def _words_of_next(call: Call, folder: Path, scope: str) -> str:
 
 
 def _has_team(call: Call, folder: Path) -> bool:
-    """Return whether a team is named, or there is one in or above the current folder or the project."""
+    """Return whether a team is named, or there is one in or above the current folder or the project; one of the project
+    alone is named by the call from then on.
+    """
     if call.options.team is not None or os.environ.get("TEAM_CONSOLE_TEAM"):
         return True
     if nearest_team(absolute(".").resolve()) is not None:
@@ -144,48 +146,52 @@ def _has_team(call: Call, folder: Path) -> bool:
 
 def _join_new_team(call: Call, project: Path, *, write: bool) -> None:
     """Make the project's own team, and let a member join it; one that is only shown is made elsewhere, and goes."""
-    place = project / OWN_FOLDER
+    team_folder = project / OWN_FOLDER
     if write:
-        call.options.team = str(place)
-        is_new = not os.path.lexists(place)
-        name = make_project_team(place, project)
+        call.options.team = str(team_folder)
+        is_new = not os.path.lexists(team_folder)
+        name = make_project_team(team_folder, project)
         try:
             done = _join(call, project, write=True)
         except TeamError:
             # guard: only-our-own-new-folder-removed
             if is_new:
-                shutil.rmtree(place, ignore_errors=True)  # made a moment ago, and nobody is in it
+                shutil.rmtree(team_folder, ignore_errors=True)  # made a moment ago, and nobody is in it
             raise
-        _print_joined(call, done, _words_of_team(call, name, place, ""))
+        _print_joined(call, done, [_sentence_on_new_team(call, name, team_folder, "")])
         return
     with TemporaryDirectory() as elsewhere:
         call.options.team = elsewhere
         name = make_project_team(Path(elsewhere), project)
-        done = _join(call, project, write=False, location=str(place))
-        _print_joined(call, done, _words_of_team(call, name, place, "would be "))
+        done = _join(call, project, write=False, location=str(team_folder))
+        _print_joined(call, done, [_sentence_on_new_team(call, name, team_folder, "would be ")])
 
 
-def _words_of_team(call: Call, name: str, place: Path, would: str) -> list[str]:
+def _sentence_on_new_team(call: Call, name: str, team_folder: Path, would: str) -> str:
+    """Return what was made, or `would` be: the team, where it is, and who leads it."""
     lead = call.team.config().lead
-    return [f"team {name}: {would}made in {place}, which Git ignores; you are {lead}, who leads it"]
+    return f"team {name}: {would}made in {team_folder}, which Git ignores; you are {lead}, who leads it"
 
 
 def _join_all(call: Call, *, write: bool) -> int:
     """Let those of the running sessions join that are chosen: by --session, by an answer on the terminal, else all.
 
+    Returns:
+        The exit status: 1 where the user chose none.
+
     Raises:
         TeamError: `USAGE` for a session that does not run; as for `join_all`.
     """
     sessions = list(running_sessions())
-    known = [one.session for one in sessions]
+    running = [one.session for one in sessions]
     chosen = call.options.session
     if chosen is None and sessions and write and not call.as_json and is_terminal(sys.stdin):
         chosen = _ask_which(call, sessions)
         if chosen is None:
             call.say("no session was chosen; nothing was written")
             return 1
-    chosen = chosen or known
-    unknown = sorted({*chosen} - {*known})
+    chosen = chosen or running
+    unknown = sorted({*chosen} - {*running})
     if unknown:
         text = f"no session {unknown[0]} runs here"
         raise UsageError(text, "team-console join --all --print lists those that run.")
@@ -195,7 +201,10 @@ def _join_all(call: Call, *, write: bool) -> int:
 
 
 def _ask_which(call: Call, sessions: list[Running]) -> list[str] | None:
-    """Ask which sessions join; none are all. None where the question is left with ctrl+d."""
+    """Ask which sessions join; return their ids, an empty list for all, None where the question is left with ctrl+d.
+
+    A word that is no number of the list is returned as it is, as an id.
+    """
     call.say(*(f"{number}  {one.line}" for number, one in enumerate(sessions, 1)))
     try:
         words = input("which of them join? numbers, or Enter for all: ").replace(",", " ").split()
@@ -235,24 +244,33 @@ def do_leave(call: Call) -> None:
 # What a join or leave did, for people in a few lines, or as JSON.
 
 
-def _print_joined(call: Call, done: JoinOutcome, made: Sequence[str] = ()) -> None:
-    """Print what was joined or left.
+def _print_joined(call: Call, done: JoinOutcome, on_new_team: Sequence[str] = ()) -> None:
+    """Print what was joined or left, or would be.
 
     Args:
-        made: What is to be said of a team that was made for it.
+        on_new_team: Sentences on the team that was made for it.
     """
-    would, lines = "" if done.written else "would be ", _within_terminal(made)
+    would = "" if done.written else "would be "
+    lines = _within_terminal(on_new_team)
     if done.member:
         word = "added to" if done.action == "join" else "taken out of"
         lines.append(f"{done.name}: {would}{word} the team's settings")
     for change in done.files:
-        lines.append(f"{change.path}: {would if change.word != 'unchanged' else ''}{change.word}")
+        is_changed = change.word != "unchanged"
+        lines.append(f"{change.path}: {would if is_changed else ''}{change.word}")
         if not done.written:
             lines += [f"    {line}" for line in change.diff.splitlines()]
-    files = [{"path": str(change.path), "change": change.word, "diff": change.diff} for change in done.files]
-    facts = {"agent": done.name, "member_changed": done.member, "files": files, "notes": [*made, *done.notes]}
     lines += _within_terminal(done.notes)
-    call.print_result({"success": True, "action": done.action, **facts, "written": done.written}, *lines)
+    result = {
+        "success": True,
+        "action": done.action,
+        "agent": done.name,
+        "member_changed": done.member,
+        "files": [{"path": str(change.path), "change": change.word, "diff": change.diff} for change in done.files],
+        "notes": [*on_new_team, *done.notes],
+        "written": done.written,
+    }
+    call.print_result(result, *lines)
 
 
 def _within_terminal(sentences: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from team_console.store.model.nearest import hint_with_nearest
 from team_console.store.protocol.client_requests import Question
 
 Answers = dict[str, str | list[str]]
+"""Text of a question -> what was chosen or said; a list where several options may be chosen, or were."""
 
 
 def answers_from(questions: Sequence[Question], options: Iterable[str], texts: Iterable[str]) -> Answers:
@@ -24,7 +25,7 @@ def answers_from(questions: Sequence[Question], options: Iterable[str], texts: I
         TeamError: `INVALID_FIELD` for an option nobody offered, with the nearest; `USAGE` where it does not say
             which question it answers.
     """
-    chosen: dict[str, list[str]] = {}
+    chosen: dict[str, list[str]] = {}  # text of a question -> labels and words
     for word in options:
         offering = [question for question in questions if _matching_label(question, word) is not None]
         if len(offering) == 1:  # a label that holds a `=` itself comes first
@@ -69,13 +70,18 @@ def _split_header(questions: Sequence[Question], word: str, *, is_offered: bool)
 
 
 def _matching_label(question: Question, word: str) -> str | None:
-    """Return the label as the asker wrote it, however the word's letters are cased."""
+    """Return the label as the asker wrote it, however the word's letters are cased; None for none, or several."""
     labels = [option.label for option in question.options]
     alike = [word] if word in labels else [label for label in labels if label.casefold() == word.strip().casefold()]
     return alike[0] if len(alike) == 1 else None
 
 
 def _label_of_number(question: Question, word: str) -> str:
+    """Return the label of the option with this number, as people count.
+
+    Raises:
+        TeamError: `INVALID_FIELD` where the word is no such number.
+    """
     number = int(word) if word.isascii() and word.isdigit() and len(word) < 4 else 0
     if not 0 < number <= len(question.options):
         raise _no_such_option((question,), word)
@@ -83,6 +89,7 @@ def _label_of_number(question: Question, word: str) -> str:
 
 
 def _no_such_option(questions: Sequence[Question], word: str) -> TeamError:
+    """Return the error for an option that nobody offered, with those that are offered."""
     labels = [option.label for question in questions for option in question.options]
     offered = f"Offered: {', '.join(labels):.300}." if labels else "It offers no options."
     hint = hint_with_nearest(word, labels, f"{offered} Own words: --content TEXT.")

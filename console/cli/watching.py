@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import asdict, replace
 from team_console.console.cli.call import Call
@@ -18,6 +18,7 @@ from team_console.store.protocol.titles import said_in
 from team_console.store.views.status import LONG_WRITE, State, assess, is_in_the_way
 
 _PAUSE = 0.05
+"""Seconds between two looks at a lock."""
 
 
 def settled_snapshot(team: Team, *, whole: bool = False) -> Snapshot:
@@ -60,11 +61,11 @@ def do_watch(call: Call) -> None:
         now = team.snapshot()
         if now is last:
             return
-        for change, text, facts in changes(last, now):
+        for change in changes(last, now):
             if call.as_json:
-                call.json({"at": to_text(now.taken_at), "change": change, **facts}, one_line=True)
+                call.json({"at": to_text(now.taken_at), "change": change.kind, **change.facts}, one_line=True)
             else:
-                call.say(f"[{local_time(now.taken_at)}] {text}")
+                call.say(f"[{local_time(now.taken_at)}] {change.text}")
         call.flush()
         last = now if now.is_known else replace(now, messages=last.messages)
 
@@ -76,20 +77,33 @@ def do_watch(call: Call) -> None:
 # What changed between two looks at a team, one plain line or one JSON object each.
 
 _HEALTHY = {State.OK, State.EMPTY}
+"""Conditions between which a change is none that anybody has to be told of."""
 
 
-Change = tuple[str, str, dict[str, Any]]
-"""`new`, `status`, `dropped`, `gone`, `condition` or `problem`; what happened, for people; the same as JSON values."""
+class Change(NamedTuple):
+    """One difference between two looks.
+
+    Attributes:
+        kind: `new`, `status`, `dropped`, `gone`, `condition` or `problem`.
+        text: What happened, for people.
+        facts: The same as JSON values.
+    """
+
+    kind: str
+    text: str
+    facts: dict[str, Any]
 
 
 def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     """Yield every difference, condition first, then messages in stored order, then what is gone."""
     was, state = (assess(snapshot, snapshot.taken_at).state for snapshot in (before, after))
     if was != state and not {was, state} <= _HEALTHY:
-        yield "condition", f"condition {was} -> {state}", {"was": str(was), "condition": str(state)}
+        facts: dict[str, Any] = {"was": str(was), "condition": str(state)}
+        yield Change("condition", f"condition {was} -> {state}", facts)
     for problem in after.problems:
         if problem not in before.problems:
-            yield "problem", f"problem {problem.code} at {problem.place}: {problem.message}", asdict(problem)
+            text = f"problem {problem.code} at {problem.place}: {problem.message}"
+            yield Change("problem", text, asdict(problem))
     waiting = {message.message_id for message in before.dropped}
     for message in after.dropped:
         if message.message_id not in waiting:
@@ -100,8 +114,8 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
         if known is message:
             continue
         if known is None:
-            facts = {"priority": message.priority, "summary": said_in(message)}
-            yield _change("new", "new", message, status=status, **facts)
+            about = {"priority": message.priority, "summary": said_in(message)}
+            yield _change("new", "new", message, status=status, **about)
         elif known.status != status:
             yield _change("status", f"{known.status} -> {status}", message, was=known.status, status=status)
         elif readers := [name for name in message.read_by if name not in known.read_by]:
@@ -112,8 +126,9 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
         yield _change("gone", "gone from the queue:", message, was=message.status)
 
 
-def _change(change: str, words: str, message: Message, **facts: Any) -> Change:
+def _change(kind: str, words: str, message: Message, **facts: Any) -> Change:
+    """Return the change of a message: the words, then which message it is."""
     names = {"message_id": message.message_id, "from": message.sender, "to": list(message.recipients)}
     who = f"{message.sender} -> {', '.join(message.recipients)}"
     text = f'{words} {message.message_id} {who} {message.type}: "{said_in(message)}"'
-    return change, text, {**names, "message_type": message.type, **facts}
+    return Change(kind, text, {**names, "message_type": message.type, **facts})

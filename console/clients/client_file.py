@@ -1,4 +1,4 @@
-"""File of a client in which a member joins and leaves: who joins, and what changes there, so that a leave takes it out."""
+"""File of a client in which a member joins and leaves: who joins, and the changes, which a leave takes back."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ WAKER = "waker"
 _OTHER_ENDS = 3.0
 """Seconds within which one that waited for an earlier process of the client is gone."""
 _LOOK_AGAIN = 0.1
+"""Seconds between two tries to take the lock from it."""
 
 
 def client_pid(data: EventData) -> int:
@@ -22,11 +23,8 @@ def client_pid(data: EventData) -> int:
     """
     named = data.get("client_pid")
     pid = named if type(named) is int and named > 0 else os.getppid()
-    while (found := _process_stat(pid)) is not None:
-        name, _, parent, _ = found
-        if not name.endswith("sh"):
-            break
-        pid = parent
+    while (found := _process_stat(pid)) is not None and found.name.endswith("sh"):
+        pid = found.parent
     return pid
 
 
@@ -41,7 +39,7 @@ def is_alive(pid: object) -> bool:
         return True
     found = _process_stat(number)
     # guard: unreaped-is-gone
-    return found is None or found[1] != "Z"
+    return found is None or found.state != "Z"
 
 
 def started_at(pid: int) -> str:
@@ -49,16 +47,30 @@ def started_at(pid: int) -> str:
     not tell.
     """
     found = _process_stat(pid)
-    return found[3] if found is not None else ""
+    return found.begin if found is not None else ""
 
 
-def _process_stat(pid: int) -> tuple[str, str, int, str] | None:
-    """Return name, state, parent and begin of a process; None where the system does not tell."""
+class _ProcessStat:
+    """What the system tells of a process.
+
+    Attributes:
+        name: Of the program, as the system cuts it.
+        state: A letter: `Z` for one that ended and was not reaped.
+        parent: The process that started it.
+        begin: When it began, in ticks since the system did.
+    """
+
+    def __init__(self, name: str, state: str, parent: int, begin: str) -> None:
+        self.name, self.state, self.parent, self.begin = name, state, parent, begin
+
+
+def _process_stat(pid: int) -> _ProcessStat | None:
+    """Return what the system tells of a process; None where it tells nothing."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            head, _, rest = file.read().rpartition(")")
+            head, _, rest = file.read().rpartition(")")  # the name stands in brackets, and may have some itself
         fields = rest.split()
-        return head.partition("(")[2], fields[0], int(fields[1]), fields[19]
+        return _ProcessStat(head.partition("(")[2], fields[0], int(fields[1]), fields[19])
     except (OSError, ValueError, IndexError):
         return None
 

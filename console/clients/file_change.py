@@ -6,7 +6,6 @@ import difflib
 import os
 import shutil
 import stat
-from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,6 +14,7 @@ from team_console.store.model.errors import Code, TeamError
 _BY_HAND = "--print shows what would stand there; write it by hand."
 """What to do about a file that can be read and not written."""
 _LARGEST = 8 << 20
+"""Bytes of the largest file that is read."""
 
 
 class FileChange(Struct, frozen=True):
@@ -96,13 +96,7 @@ def _replace(target: Path, data: bytes) -> None:
     old = os.stat(target) if target.exists() else None
     try:
         _write_all(staged, os.O_CREAT | os.O_EXCL, data, mode=0o600 if old else 0o666)
-        if old:
-            with suppress(OSError):
-                os.chown(staged, old.st_uid, old.st_gid)
-                shutil.copystat(target, staged)  # after the owner, whose change takes bits away
-                os.utime(staged)
-                old = None if old.st_nlink == 1 else old
-        if not old:
+        if old is None or (_take_over(staged, target, old) and old.st_nlink == 1):
             os.replace(staged, target)
             return
         # A crash in the middle of this leaves the new text whole, beside it.
@@ -113,7 +107,19 @@ def _replace(target: Path, data: bytes) -> None:
         raise
 
 
+def _take_over(staged: Path, target: Path, old: os.stat_result) -> bool:
+    """Give a new file the owner and the rights of the old one; returns whether that could be done."""
+    try:
+        os.chown(staged, old.st_uid, old.st_gid)
+        shutil.copystat(target, staged)  # after the owner, whose change takes bits away
+        os.utime(staged)
+    except OSError:
+        return False
+    return True
+
+
 def _write_all(path: Path, flags: int, data: bytes, mode: int = 0) -> None:
+    """Write a file whole, through to the disk; a link in its place is not followed."""
     descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | flags, mode)
     with open(descriptor, "wb") as file:
         file.write(data)

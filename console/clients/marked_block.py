@@ -8,6 +8,7 @@ import zlib
 from team_console.console.clients.json_editing import NotEditable
 
 _BLOCK = r"<!-- team-console: {0} (\w+) [^\n]*-->\n(.*?)\n<!-- /team-console: {0} -->"
+"""The block of a member: its number, and its lines."""
 
 
 def block_of(name: str, body: str) -> str:
@@ -17,6 +18,7 @@ def block_of(name: str, body: str) -> str:
 
 
 def _number(body: str) -> str:
+    """Return what tells the lines of a block from changed ones: their checksum."""
     return f"{zlib.crc32(body.rstrip().encode()):08x}"
 
 

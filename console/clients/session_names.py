@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+from collections.abc import Collection
 from itertools import count
 from pathlib import Path
 
@@ -42,28 +43,36 @@ def name_session(call: Invocation) -> str:
 
 
 def _give_name(call: Invocation) -> str:
+    """Give the session a name and keep it, or keep that it was left out; returns the name, empty for none.
+
+    A session that ends takes none, nor one in a project where a join of its own says as whom sessions act.
+    """
     client = client_of(call.data, call.client)
     folder = project_of(call.data, client.project_variable)
+    if call.event_name == "SessionEnd" or has_joined(Path(folder)):
+        name_files().write(LEFT_OUT + call.session, {})
+        return ""
     record = client.record_of(call.session)
     title = text_in(call.data, "session_title") or (record.name if record is not None else "")
-    name = location = ""
-    if call.data.get("hook_event_name") != "SessionEnd" and not has_joined(Path(folder)):
-        team = open_team(call.location)
-        try:
-            config, location = team.config(), location_of(team)
-            taken = {*config.agents, config.lead, USER, ALL} - members_of_sessions(location)
-            taken |= {one["name"] for _, one in name_files().all("") if one.get("team") == location}
-            base = re.sub(r"[^a-z0-9]+", "-", (title or os.path.basename(folder)).lower()).strip("-")[:_LONGEST]
-            base = base or "session"
-            wanted = (f"{base}-{number}" if number > 1 or not title else base for number in count(1))
-            name = next(name for name in wanted if name not in taken)
-            if config.declared and name not in config.agents:
-                add_members(Caller(team, config.lead), [Agent(name)])
-                keep_receipt(JoinReceipt(name, location, each=True))
-        finally:
-            team.close()
-    if name:
-        name_files().write(call.session, {"name": name, "team": location})
-    else:
-        name_files().write(LEFT_OUT + call.session, {})
+    team = open_team(call.location)
+    try:
+        config, location = team.config(), location_of(team)
+        taken = {*config.agents, config.lead, USER, ALL} - members_of_sessions(location)
+        taken |= {kept["name"] for _, kept in name_files().all("") if kept.get("team") == location}
+        name = _free_name(title, folder, taken)
+        if config.declared and name not in config.agents:
+            add_members(Caller(team, config.lead), [Agent(name)])
+            keep_receipt(JoinReceipt(name, location, each=True))
+    finally:
+        team.close()
+    name_files().write(call.session, {"name": name, "team": location})
     return name
+
+
+def _free_name(title: str, folder: str, taken: Collection[str]) -> str:
+    """Return a name made of the title of a session, else of its folder with a number, that nobody has."""
+    words = (title or os.path.basename(folder)).lower()
+    base = re.sub(r"[^a-z0-9]+", "-", words).strip("-")[:_LONGEST] or "session"
+    if title and base not in taken:
+        return base
+    return next(name for number in count(2 if title else 1) if (name := f"{base}-{number}") not in taken)

@@ -18,7 +18,10 @@ from team_console.console.clients.run_record import note_run
 from team_console.console.clients.session_files import EVERY_SESSION, SessionFiles, files_of, name_of_session
 from team_console.store.model.json_object import refuse_repeated_keys
 
-_MOST_INPUT, _DEEPEST = 32 << 20, 10_000
+_MOST_INPUT = 32 << 20
+"""Bytes of an event that are read; a longer one is no JSON then, and says nothing."""
+_DEEPEST = 10_000
+"""Frames of Python for an event whose input is deeply nested."""
 
 
 def run_hook(words: Sequence[str]) -> int:
@@ -45,6 +48,11 @@ def _quick_answer(call: Invocation, files: SessionFiles) -> str | None:
 
 
 def _run(words: Sequence[str]) -> int:
+    """Answer one event quickly, or else by opening the team; returns the exit status.
+
+    Raises:
+        Exception: Whatever goes wrong; `run_hook` keeps it from the client.
+    """
     options = options_of(words)
     usual = sys.getrecursionlimit()
     sys.setrecursionlimit(_DEEPEST)  # what is nested deeper than Python reads would pass unasked

@@ -22,7 +22,10 @@ from team_console.store.protocol.transcript_extract import MOST_BYTES
 MOST_READ = 4 << 20
 """Bytes that are read from the end: an agent that goes on for hours adds about 70 KB a turn, mostly to be skipped."""
 _FIRST_BLOCK = 64 << 10
+"""Bytes of the last block; each one before it is twice as large."""
 _MOST_CALLS = 5
+_BYTES_OF_TEXT = (5_000, 2_500, 1_200)
+"""Bytes of each text of an extract, tried in turn until all of it is within `MOST_BYTES`."""
 _LONGEST_TEXT = 64 << 10
 """Characters of one text that are looked at, before it is cut."""
 _LATE = 0.06
@@ -30,7 +33,9 @@ _LATE = 0.06
 NOT_TYPED = re.compile(r"<|\[Request interrupted|# AGENTS\.md instructions")
 """Begins what clients put into the user's mouth: environment, reminders, output of commands."""
 _COMMAND = re.compile(r"<command-name>(/?[\w:.-]+)</command-name>(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
+"""A slash command that the user typed, as a client keeps it: its name, and what was given to it."""
 _TASK = re.compile(r'<teammate-message teammate_id="([^"]{1,64})"[^>]*>\s*(.*?)\s*</teammate-message>', re.DOTALL)
+"""What a teammate was given to do: by whom, and the text."""
 
 
 class TranscriptRow(Struct):
@@ -56,8 +61,9 @@ class TranscriptExtract(Struct):
         prompt: The last prompt, where the client keeps it in a row of its own.
         agent: What the agent said last, the newest words first.
         agent_id: The client's own id of the message that these words are of.
+        is_agent_whole: Whether all of the last words of the agent were found.
         results: Id of a call -> what came of it.
-        calls: What was called last, the newest first.
+        calls: What was called last, the newest first: `tool`, `subject` and `state` of each.
         has_asked: Whether the call that is asked for was found.
     """
 
@@ -99,6 +105,7 @@ class TranscriptExtract(Struct):
 
 
 TakeRow = Callable[[TranscriptExtract, TranscriptRow], None]
+"""Puts into an extract what a row in the form of one client says (`Client.take_row`)."""
 
 
 def extract_for_request(event: Event, take: TakeRow) -> dict[str, Any]:
@@ -123,7 +130,7 @@ def extract_for_request(event: Event, take: TakeRow) -> dict[str, Any]:
     if not (user or extract.agent or extract.calls):
         return {"missing": "nothing in its transcript could be read"}
     why: dict[str, Any] = {}
-    for most in (5_000, 2_500, 1_200):
+    for most in _BYTES_OF_TEXT:
         calls = [
             {key: _cut(safe_line(value), most // 10) for key, value in call.items()} for call in extract.calls[::-1]
         ]
@@ -135,6 +142,7 @@ def extract_for_request(event: Event, take: TakeRow) -> dict[str, Any]:
 
 
 def _read(event: Event, take: TakeRow) -> TranscriptExtract:
+    """Read rows from the newest on, until all is found that an extract has, or `MOST_READ` bytes are read."""
     extract = TranscriptExtract(event)
     for line in _lines(event.transcript):
         try:

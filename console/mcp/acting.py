@@ -43,6 +43,10 @@ class ActingAgent:
     Attributes:
         name: Who acts; it comes from the environment of the process and is no argument of any tool.
         location: The team, as `-t` takes it; None for that of the environment or of the current folder.
+        _turn: Lets one call at a time into a thread; `_guard` lets one thread at a time to the team.
+        _waits: How many calls wait for a change.
+        _following: The task that follows the team for all of them; None while no call waits.
+        _changed: Set at the next change, and then replaced by a new one.
     """
 
     def __init__(self, name: str, location: str | None) -> None:
@@ -100,7 +104,7 @@ class ActingAgent:
         end = anyio.current_time() + seconds
         async with self._watch():
             while True:
-                changed = self._changed  # asked for before the look, or a change between look and wait would be missed
+                changed = self._changed  # taken before the look, or a change between look and wait would be missed
                 found = await self.run(look)
                 left = min(item for item in (tick(), end - anyio.current_time()) if item is not None)
                 if found is not None or left <= 0:
@@ -123,6 +127,7 @@ class ActingAgent:
                 self._following = None
 
     async def _follow(self) -> None:
+        """Wake the calls that wait at each change of the team, until this task is cancelled."""
         async for hint in follow(await self.run(lambda caller: caller.team)):
             if not hint.beside:
                 before, self._changed = self._changed, anyio.Event()
@@ -141,7 +146,7 @@ def view_for(caller: Caller) -> View:
 # Waiting for mail and verdicts inside a tool call: bounded, cancelled with its call, and told of while it lasts.
 
 
-async def wait_for_verdict(
+async def await_answer(
     agent: ActingAgent, request_id: str, seconds: float, tell: SendProgress, *, asked: Message | None = None
 ) -> RequestRow:
     """Return the request once it is no longer open, at the latest after `seconds`.
@@ -161,12 +166,15 @@ async def wait_for_verdict(
 
     async def settled() -> RequestRow:
         first = await agent.run(lambda caller: followed.look_again())
-        known = first.asked_back if first is not None else None
+        asked_back_before = first.asked_back if first is not None else None
 
         def look(caller: Caller) -> RequestRow | None:
+            """Return the request once it is decided, or its asker is asked something that was not asked before."""
             outcome = followed.look_again()
-            is_news = outcome is not None and outcome.asked_back not in (None, known)
-            return outcome if outcome is not None and (is_news or not outcome.is_open) else None
+            if outcome is None:
+                return None
+            is_asked_now = outcome.asked_back not in (None, asked_back_before)
+            return outcome if is_asked_now or not outcome.is_open else None
 
         found: RequestRow | None = await agent.until(look, followed.seconds_left, seconds)
         return await agent.run(lambda caller: followed.end()) if found is None else found
@@ -174,7 +182,7 @@ async def wait_for_verdict(
     return await _act_with_progress(tell, seconds, f"waiting for an answer to {request_id}", settled)
 
 
-async def wait_for_mail(agent: ActingAgent, take: Take, seconds: float, tell: SendProgress) -> Received:
+async def await_mail(agent: ActingAgent, take: Take, seconds: float, tell: SendProgress) -> Received:
     """Return what `take` hands out as soon as there is mail; nothing after `seconds`.
 
     Raises:

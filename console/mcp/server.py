@@ -29,9 +29,9 @@ from team_console.console.mcp.acting import (
     LEASE,
     LONGEST,
     ActingAgent,
+    await_answer,
+    await_mail,
     view_for,
-    wait_for_mail,
-    wait_for_verdict,
 )
 from team_console.console.mcp.results import (
     AnswerJson,
@@ -130,7 +130,7 @@ class Tools:
     ) -> MailsResult:
         """Take your messages, the most urgent first; each is handed out once and marked as read."""
         take = partial(inbox.receive, agent=self._agent.name, lease=LEASE, limit=limit, delivered=delivered)
-        received = await wait_for_mail(self._agent, take, wait_seconds, ctx.report_progress)
+        received = await await_mail(self._agent, take, wait_seconds, ctx.report_progress)
         answer = tool_result(await self._agent.run(partial(mails_result, received=received)))
         self._acknowledge_later(received)  # only what could be told
         return answer
@@ -234,7 +234,7 @@ class Tools:
             receipt: Of the request, where this call made it.
         """
         asked, warnings = (None, []) if receipt is None else (receipt.messages[0], receipt.told)
-        outcome = await wait_for_verdict(self._agent, request_id, seconds, ctx.report_progress, asked=asked)
+        outcome = await await_answer(self._agent, request_id, seconds, ctx.report_progress, asked=asked)
         answer = outcome.verdict
         if answer is not None and answer.is_unread_by(self._agent.name):
             # What the tool tells now would come once more as mail; it can be looked up again under its ticket.
