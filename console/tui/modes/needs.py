@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.empty_lists import empty_words
+from team_console.console.tui.modes.alike_items import fold_alike, is_open_permission
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.modes.requests import waiting_column
@@ -20,7 +21,7 @@ from team_console.store.model.counted import counted, first_of
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import permission_of, questions_of
 from team_console.store.protocol.seen import digest_of
-from team_console.store.views.alike import causes_of, spans_that_differ
+from team_console.store.views.alike import spans_that_differ
 from team_console.store.views.evidence import Mark
 from team_console.store.views.needs import SAID_BY_KIND, ItemPart, arrange_items, group_of, part_of
 from team_console.store.views.rows import ActionItem, Need, RequestRow, View
@@ -39,10 +40,6 @@ from textual import on
 from textual.message import Message as TextualMessage
 
 SNOOZE = timedelta(minutes=15)
-_FOLDED_FROM = 3
-"""News, ends that do not come and permissions of one cause, from which on they are one row."""
-_CAUSE = " alike "
-"""Stands in the key of a row between its group and what its permissions share."""
 _WORDS_NAMED = 4
 """Words that differ between alike rows that their row names."""
 
@@ -197,52 +194,18 @@ class NeedsListing(Listing[ActionItem]):
         """Return all items but the snoozed ones."""
         self._wake_due(view)
         short = self.situation.with_short_paths
-        items = (item for item in view.attention if item.key not in self._snoozed)
+        items = arrange_items(item for item in view.attention if item.key not in self._snoozed)
+        folded = fold_alike(items, self._unfolded)
+        self._alike = {row.key: alike for row, alike in folded if alike}
         return tuple(
-            replace(item, who=short(item.who), title=short(item.title)) if item.need is Need.DAMAGED else item
-            for item in self._folded(arrange_items(items))
+            replace(row, who=short(row.who), title=short(row.title)) if row.need is Need.DAMAGED else row
+            for row, _ in folded
         )
-
-    def _folded(self, items: Iterable[ActionItem]) -> Iterator[ActionItem]:
-        """Yield the items, those that are alike as one row that stands for all of them."""
-        listed, alike = list(items), dict[str, list[ActionItem]]()
-        causes = self._keys_of_alike_permissions(listed)
-        for item in listed:
-            alike.setdefault(causes.get(item.key) or _key_of_alike_news(item), []).append(item)
-        self._alike = {}
-        for key, same in alike.items():
-            if len(same) < _FOLDED_FROM or key in self._unfolded:
-                yield from same
-                continue
-            names = list(dict.fromkeys(item.who for item in same))
-            title, who = same[0].title, f"{len(names):,} agents" if len(names) == len(same) else f"{len(same):,} times"
-            if self._is_open_permission(same[0]):
-                title = f"{len(same):,} alike: {_cause_in(key)}"
-                who = first_of(names, 1)
-            self._alike[key] = tuple(same)
-            yield replace(same[0], who=who, title=title, key=key)
-
-    def _keys_of_alike_permissions(self, items: Iterable[ActionItem]) -> dict[str, str]:
-        """Return for the key of each permission that waits what it shares with those of its group that are alike."""
-        groups: dict[str, dict[str, RequestRow]] = {}
-        for item in items:
-            if item.request is not None and self._is_open_permission(item):
-                groups.setdefault(group_of(item), {})[item.key] = item.request
-        found: dict[str, str] = {}
-        for group, asked in groups.items():
-            causes = causes_of(asked.values())
-            found |= {key: f"alike:{group}{_CAUSE}{causes[row.key]}" for key, row in asked.items()}
-        return found
-
-    @staticmethod
-    def _is_open_permission(item: ActionItem) -> bool:
-        """Return whether it is a permission that waits: those that are alike can be decided together."""
-        return item.need is Need.PERMIT and item.request is not None and item.request.is_open
 
     def _words_that_differ(self, row: ActionItem) -> list[str]:
         """Return of a row that stands for alike permissions the word of each that not all of them share."""
         questions = [item.message for item in self._alike.get(row.key, ()) if item.message is not None]
-        if not questions or not self._is_open_permission(row):
+        if not questions or not is_open_permission(row):
             return []
         spans = zip(questions, spans_that_differ(questions), strict=True)
         words = (permission_of(each.payload).input["command"][start:end] for each, (start, end) in spans if end)
@@ -295,7 +258,7 @@ class NeedsListing(Listing[ActionItem]):
         same = self._alike[row.key]
         page = Document(key=row.key, title=f"{len(same):,} alike", headline=safe_line(row.title, 400))
         questions = [item.message for item in same if item.message is not None]
-        if not self._is_open_permission(row) or not questions:
+        if not is_open_permission(row) or not questions:
             writers: list[Line] = [((safe_line(item.who, 64), ""),) for item in same]
             return replace(page, blocks=(Lines(tuple(writers), indent=2),))
         hint = "a and r decide on all that were shown whole, each with a record of its own; enter lists them as rows"
@@ -310,7 +273,7 @@ class NeedsListing(Listing[ActionItem]):
 
     def alike_permissions(self, row: ActionItem) -> tuple[ActionItem, ...]:
         """Return the permissions of one cause that a row stands for; none where it stands for itself."""
-        return self._alike.get(row.key, ()) if self._is_open_permission(row) else ()
+        return self._alike.get(row.key, ()) if is_open_permission(row) else ()
 
     def unfold(self, row: ActionItem) -> None:
         """Make the items of a row that stands for several rows of their own."""
@@ -458,16 +421,3 @@ class NeedsPane(Pane[ActionItem]):
 def _layout_of(request: RequestRow, reader: Detail) -> object:
     """Return what decides how many lines a request has in the reader."""
     return digest_of(request.question), len(request.talk), room_of(reader).width, reader.raw
-
-
-def _cause_in(key: str) -> str:
-    """Return what permissions share in words, without the digest behind them, from the key of their row."""
-    return key.partition(_CAUSE)[2].rpartition(" #")[0]
-
-
-def _key_of_alike_news(item: ActionItem) -> str:
-    """Return the key that news, and ends that do not come, share in one row; an item's own key where it is neither."""
-    is_news = part_of(item) is ItemPart.INFORMATION and not item.key.startswith("drop:")
-    if is_news or item.need is Need.OVERDUE:
-        return f"alike:{item.need}:{item.why}:{item.title}"
-    return item.key
