@@ -130,7 +130,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         self._painter = RowPainter(
             draw, heading=heading, is_new=is_new, failed=lambda error: self.post_message(NotShown(error))
         )
-        self._has_group_in_title, self._told_group = has_group_in_title, ""
+        self._has_group_in_title, self._group_told = has_group_in_title, ""
         self._places, self._two_lines_from, self._who = RowPlaces(lines), two_lines_from, who
         self._wants_two_lines = True
         self.disturbances, self.held = Disturbances(basis, clock), HeldRows(key, basis)
@@ -138,8 +138,8 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         self.cursor_key: str | None = None
         self.marks: frozenset[str] = frozenset()
         self._cursor, self._is_touched = 0, False
-        self._index: dict[str, int] | None = None
-        self._anchor: str | None = None
+        self._index_by_key: dict[str, int] | None = None
+        self._marked_last: str | None = None
 
     def on_mount(self) -> None:
         """Note which rows the terminal holds."""
@@ -180,7 +180,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         The cursor follows its key; when that is gone it stays at the same place of the list.
         """
         key, row, keys_in_sight = self.cursor_key, self.cursor_row, self._keys_in_sight()
-        is_at_top, line = self.scroll_offset.y == 0, self._places.top(self._cursor) - self.scroll_offset.y
+        is_at_top, line_on_screen = self.scroll_offset.y == 0, self._places.top(self._cursor) - self.scroll_offset.y
         if rows is not self.rows:
             self._replace_rows(rows)
         self._places.expand(self._cursor if self.rows else None)
@@ -188,7 +188,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         self._resize_virtual()
         self._tell_group()
         if not is_at_top and key is not None:
-            self._scroll_rows(self._places.top(self._cursor) - line)
+            self._scroll_rows(self._places.top(self._cursor) - line_on_screen)
         self._show_cursor()
         self.refresh()
         if keys_in_sight and keys_in_sight != self._keys_in_sight():
@@ -201,7 +201,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
 
     def _replace_rows(self, rows: tuple[RowT, ...]) -> None:
         """Take other rows; cursor and marks stay with their keys."""
-        self.rows, self._index = rows, None
+        self.rows, self._index_by_key = rows, None
         index = self._find(self.cursor_key)
         self._cursor = min(self._cursor, max(0, len(rows) - 1)) if index is None else index
         self.cursor_key = self.key_of(rows[self._cursor]) if rows else None
@@ -213,8 +213,8 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
     def _keys_in_sight(self) -> list[str]:
         """Return the key of the row at each line that is in sight."""
         lines = range(self.scroll_offset.y, self.scroll_offset.y + room_of(self).height)
-        places = (self._places.at(line)[0] for line in lines)
-        return [self.key_of(self.rows[index]) for index in places if index < len(self.rows)]
+        indexes = (self._places.at(line).row for line in lines)
+        return [self.key_of(self.rows[index]) for index in indexes if index < len(self.rows)]
 
     def set_density(self, *, two_lines: bool) -> None:
         """Give rows two lines where there is room, or one however high the list is."""
@@ -278,7 +278,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
 
     def mark_range(self) -> None:
         """Mark every row from the one marked last, else the first one, to the one under the cursor."""
-        first, last = sorted((self._find(self._anchor) or 0, self._cursor))
+        first, last = sorted((self._find(self._marked_last) or 0, self._cursor))
         self._mark(self.marks | {self.key_of(row) for row in self.rows[first : last + 1]})
 
     def clear_marks(self) -> None:
@@ -307,7 +307,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
     def action_mark(self) -> None:
         """Mark the row under the cursor, or take its mark away, and go on to the next."""
         if self.cursor_key is not None and self._markable:
-            self._anchor = self.cursor_key
+            self._marked_last = self.cursor_key
             self._mark(self.marks ^ {self.cursor_key})
             self.action_move(1)
 
@@ -367,9 +367,9 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
 
     def _find(self, key: str | None) -> int | None:
         """Return the place of the row `key`."""
-        if self._index is None:
-            self._index = {self.key_of(row): index for index, row in enumerate(self.rows)}
-        return self._index.get(key) if key is not None else None
+        if self._index_by_key is None:
+            self._index_by_key = {self.key_of(row): index for index, row in enumerate(self.rows)}
+        return self._index_by_key.get(key) if key is not None else None
 
     @property
     def rows_at_top(self) -> tuple[RowT, ...]:
@@ -388,8 +388,8 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         if not self._has_group_in_title or not self.rows:
             return
         group = self._group_at_top
-        if group != self._told_group:
-            self._told_group = group
+        if group != self._group_told:
+            self._group_told = group
             self.post_message(self.Topped(self))
 
     def watch_scroll_y(self, old: float, new: float) -> None:
@@ -398,6 +398,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         self._tell_group()
 
     def _page(self) -> int:
+        """Return the rows that fit into the list."""
         return max(1, room_of(self).height // self._places.lines)
 
     def _go(self, index: int, *, by_user: bool = True) -> None:
@@ -417,16 +418,18 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
     def _show_cursor(self) -> None:
         """Scroll so that the cursor's row is in sight; a third of a page at a time, so that few keys repaint much."""
         height, top, row = room_of(self).height, self.scroll_offset.y, self._places.top(self._cursor)
-        last = row + min(self._places.lines_of(self._cursor), height)
-        heading = self._places.has_heading(self._cursor)
-        first = max(row - heading, last - height)  # the heading as far as it has room
-        step = max(0, height // 3)
         if height <= 0:
             return
-        if first < top:
-            self._scroll_rows(min(first, last - height + step) if top - first < height else first)
-        elif last > top + height:
-            self._scroll_rows(last - height + (step if last - top - height < height else 0))
+        end = row + min(self._places.lines_of(self._cursor), height)  # the line behind the row
+        begin = max(row - self._places.has_heading(self._cursor), end - height)  # its heading as far as it has room
+        step = height // 3
+        lines_above, lines_below = top - begin, end - (top + height)  # of it, out of sight
+        if lines_above > 0:
+            is_near = lines_above < height
+            self._scroll_rows(min(begin, end - height + step) if is_near else begin)
+        elif lines_below > 0:
+            is_near = lines_below < height
+            self._scroll_rows(end - height + (step if is_near else 0))
 
     def _scroll_rows(self, y: int) -> None:
         """Scroll at once, before the scrollbar that belongs to new rows is there."""

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class RowLine(NamedTuple):
+    """A line of the list: the row that it belongs to, and which of its lines it is; -1 for the heading above it."""
+
+    row: int
+    line: int
 
 
 class RowPlaces:
@@ -38,14 +46,15 @@ class RowPlaces:
         self.expanded = index if self.expands else None
 
     def changed(self, *moved: int) -> list[tuple[int, int]]:
-        """Return first line and number of lines of each stretch that is another since the cursor moved between two
-        rows: those two, and where one is expanded all between them.
+        """Return what must be drawn anew since the cursor moved between two rows: each stretch as its first line and
+        the number of its lines.
+
+        It is those two rows, and where one of them is expanded all between them as well.
         """
-        is_expanded, found = self.expanded is not None, []
-        for first, last in [(min(moved), max(moved))] if is_expanded else [(index, index) for index in moved]:
-            top = self.top(first)
-            found.append((top, self.top(last) + self.lines + is_expanded - top))
-        return found
+        is_expanded = self.expanded is not None
+        stretches = [(min(moved), max(moved))] if is_expanded else [(index, index) for index in moved]
+        tops = [(self.top(first), self.top(last)) for first, last in stretches]
+        return [(top, last_top + self.lines + is_expanded - top) for top, last_top in tops]
 
     def top(self, index: int) -> int:
         """Return the first line of a row, its heading excluded."""
@@ -55,20 +64,24 @@ class RowPlaces:
         """Return the first line of a row as if all rows had as many lines."""
         return index * self.lines + bisect_right(self._rows_with_heading, index)
 
-    def at(self, line: int) -> tuple[int, int]:
-        """Return the row at a line of the list, and which of its lines; -1 for the heading above it."""
-        if self.expanded is not None and line >= (further := self._even_top(self.expanded) + self.lines):
-            if line == further:
-                return self.expanded, self.lines
-            line -= 1
-        before = bisect_right(
-            range(len(self._rows_with_heading)),
-            line,
-            key=lambda order: self._even_top(self._rows_with_heading[order]) - 1,
-        )
-        if before and self._even_top(self._rows_with_heading[before - 1]) - 1 == line:
-            return self._rows_with_heading[before - 1], -1
-        return divmod(line - before, self.lines)
+    def at(self, line: int) -> RowLine:
+        """Return what stands at a line of the list, counted from 0."""
+        if self.expanded is not None:
+            further_line = self._even_top(self.expanded) + self.lines
+            if line == further_line:
+                return RowLine(self.expanded, self.lines)
+            if line > further_line:
+                line -= 1  # from here on as if no row were expanded
+        headings_so_far = bisect_right(self._rows_with_heading, line, key=self._heading_line)
+        if headings_so_far:
+            row = self._rows_with_heading[headings_so_far - 1]
+            if self._heading_line(row) == line:
+                return RowLine(row, -1)
+        return RowLine(*divmod(line - headings_so_far, self.lines))
+
+    def _heading_line(self, index: int) -> int:
+        """Return the line of the heading above a row, as if all rows had as many lines."""
+        return self._even_top(index) - 1
 
     def height(self, number: int) -> int:
         """Return the lines of so many rows and their headings."""
@@ -80,9 +93,11 @@ class RowPlaces:
 
     def has_heading(self, index: int) -> bool:
         """Return whether a heading stands above a row."""
-        return index in self._rows_with_heading[max(0, bisect_right(self._rows_with_heading, index) - 1) :][:1]
+        so_far = bisect_right(self._rows_with_heading, index)
+        return so_far > 0 and self._rows_with_heading[so_far - 1] == index
 
     def below(self, index: int) -> slice:
         """Return the rows below the heading above a row."""
-        order = bisect_right(self._rows_with_heading, index)
-        return slice(index, self._rows_with_heading[order] if order < len(self._rows_with_heading) else None)
+        so_far = bisect_right(self._rows_with_heading, index)
+        next_heading = self._rows_with_heading[so_far] if so_far < len(self._rows_with_heading) else None
+        return slice(index, next_heading)

@@ -12,12 +12,13 @@ from team_console.console.tui.modes.agent_rows import (
 from team_console.console.tui.outcomes import asked_title
 from team_console.console.tui.reader import LocalFacts
 from team_console.store.model.clock import is_real_time
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.transcript_extract import ToolCall
 from team_console.store.views.agent_page import AgentPage
 from team_console.store.views.roster import MODES
-from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.widgets.ages import short_ago, span
 from team_console.widgets.document import Block, Document, Heading, Lines, one_line
 from team_console.widgets.message_words import decision_words, request_kind_word, row_title
@@ -67,25 +68,8 @@ def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign, local
 def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, local: LocalFacts) -> Iterator[Block]:
     """Yield state, gates, open requests, messages, last calls and verdicts of an agent."""
     row = page.row
-    state: list[Line] = [(sign.mark, *state_parts(row, sign))]
-    process = local.processes.get(row.session, "")
-    told = f"its hook said so {short_ago(row.heard_at, now)}" if row.source == "hook" else ""
-    if row.is_only_heard and row.name != view.me:  # "last seen" tells when
-        told = "it wrote or read within 5 minutes; no hook tells whether it still runs"
-    mode = MODES.get(row.mode, "in manual mode") if row.mode else ""
-    if known := " · ".join(filter(None, (told, "" if mode in row.reason else mode, process))):
-        state.append((("  ", ""), (known, "muted")))
-    if row.reported:
-        said = f"it said {short_ago(row.reported_at, now)}: “{safe_line(row.reported, 300)}”"
-        state.append((("  ", ""), (said, "muted")))
-    yield Lines(tuple(state), indent=2)
-    # Modules of a plugin concern every session here, a file that lost its part the member that joined by it.
-    gates = [
-        gate
-        for gate in local.gates
-        if (row.session if gate.code == "PLUGIN_MODULES" else gate.message.startswith(f"{row.name} "))
-    ]
-    if gates:
+    yield Lines(tuple(_state_lines(row, view, now, sign, local)), indent=2)
+    if gates := _gates_of(row, local):
         yield Heading("what its calls may pass by")
         lines = (f"{gate.place}: {gate.message}" for gate in gates)
         yield Lines(tuple((("▲ ", "warn"), (safe_line(line, 300), "")) for line in lines), indent=2)
@@ -101,17 +85,48 @@ def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, local: 
     if page.ran:
         yield Heading("it ran, before it last asked")
         yield Lines(tuple(_ran_line(call) for call in page.ran), is_table=True)
-    blocked = page.blocked
-    if page.verdicts or blocked is not None:
+    if page.verdicts or page.blocked is not None:
         yield Heading("decided")
-        words = [", ".join(f"{number:,} {state}" for state, number in page.verdicts)]
-        if blocked is not None:
-            words.append(f"waited for a human {span(blocked.total)} in all")
-            if blocked.median is not None:
-                words.append(f"median {span(blocked.median)}")
-            if blocked.now is not None:
-                words.append(f"now for {span(blocked.now)}")
-        yield one_line(" · ".join(filter(None, words)))
+        yield one_line(_decided_words(page))
+
+
+def _state_lines(row: RosterRow, view: View, now: datetime, sign: Sign, local: LocalFacts) -> Iterator[Line]:
+    """Yield the state of an agent, below it how that is known, and what the agent itself said of it."""
+    yield sign.mark, *state_parts(row, sign)
+    how = f"its hook said so {short_ago(row.heard_at, now)}" if row.source == "hook" else ""
+    if row.is_only_heard and row.name != view.me:  # "last seen" tells when
+        how = "it wrote or read within 5 minutes; no hook tells whether it still runs"
+    mode = MODES.get(row.mode, "in manual mode") if row.mode else ""
+    process = local.processes.get(row.session, "")
+    if known := " · ".join(filter(None, (how, "" if mode in row.reason else mode, process))):
+        yield ("  ", ""), (known, "muted")
+    if row.reported:
+        said = f"it said {short_ago(row.reported_at, now)}: “{safe_line(row.reported, 300)}”"
+        yield ("  ", ""), (said, "muted")
+
+
+def _gates_of(row: RosterRow, local: LocalFacts) -> list[Problem]:
+    """Return the findings on joins that concern an agent: its calls may pass by team-console.
+
+    Modules of a plugin concern every session here, a file that lost its part the member that joined by it.
+    """
+    return [
+        gate
+        for gate in local.gates
+        if (row.session if gate.code == "PLUGIN_MODULES" else gate.message.startswith(f"{row.name} "))
+    ]
+
+
+def _decided_words(page: AgentPage) -> str:
+    """Return how many requests of an agent were decided how, and how long it waited for a human."""
+    words = [", ".join(f"{number:,} {state}" for state, number in page.verdicts)]
+    if (blocked := page.blocked) is not None:
+        words.append(f"waited for a human {span(blocked.total)} in all")
+        if blocked.median is not None:
+            words.append(f"median {span(blocked.median)}")
+        if blocked.now is not None:
+            words.append(f"now for {span(blocked.now)}")
+    return " · ".join(filter(None, words))
 
 
 def _ran_line(call: ToolCall) -> Line:
@@ -130,17 +145,12 @@ def _request_line(request: RequestRow, name: str, view: View) -> Line:
     """Return a request in a line: its kind, title, other party and wait."""
     is_own = request.asker == name
     other = safe_line(request.addressee if is_own else request.asker, 64)
-    if other == view.me:
-        other = ""
-    elif is_own:
-        other = f" → {other}"
-    else:
-        other = f" of {other}"
+    with_whom = "" if other == view.me else f" {'→' if is_own else 'of'} {other}"
     waits = f" · waits {span(request.waiting_seconds(view.now))}" if is_real_time(request.waits_since) else ""
     return (
         (f"{request_kind_word(request.kind)} ", "open"),
         (safe_line(request.title, 300), ""),
-        (other + waits, "muted"),
+        (with_whom + waits, "muted"),
     )
 
 

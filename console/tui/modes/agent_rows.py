@@ -65,23 +65,25 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign, told: str, since:
         told: What it waits for, or why it is in its state and what it wrote last, safe text.
         since: Since when it waits, or when it was heard of last.
     """
-    end = Unread(row.unread, row.oldest_unread).column(drawing.now)
+    unread = Unread(row.unread, row.oldest_unread).column(drawing.now)
     odd = _oddity(row)
     name: Line = (sign.mark, (safe_line(row.name, 64), "strong" if row.unread else ""))
     name = (*name, (f" {odd}", "warn")) if odd else name
-    in_one: Line = ((f" {pad(sign.word, _STATE_WIDTH)}", sign.tone), *end) if drawing.width >= _STATE_FROM else end
+    has_state = drawing.width >= _STATE_FROM
+    end: Line = ((f" {pad(sign.word, _STATE_WIDTH)}", sign.tone), *unread) if has_state else unread
     role: Line = ((f" {pad(safe_line(row.role, 40), _ROLE_WIDTH)}", "muted"),)
     # Agents of one kind differ at the end of their names: all of them whole come before the roles.
-    longest = max(width_of(name), width_of(name[:1]) + drawing.longest_name)
-    has_role = drawing.width >= _ROLE_FROM and longest + width_of(role) + width_of(in_one) <= drawing.width
-    if drawing.lines > 1:
-        state = f"{sign.word} {age(since, drawing.now)}" if since is not None else sign.word
-        nothing = "no message of it is known" if drawing.is_expanded and has_role else safe_line(row.role, 40)
-        below: Line = (("  ", ""), (told or nothing, "muted"))
-        end = ((f"  {state}", sign.tone), *end)
-        return spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width), below
-    end = (*role, *in_one) if has_role else in_one
-    return (spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width),)
+    longest = max(width_of(name), width_of((sign.mark,)) + drawing.longest_name)
+    has_role = drawing.width >= _ROLE_FROM and longest + width_of(role) + width_of(end) <= drawing.width
+    if drawing.lines == 1:
+        end = (*role, *end) if has_role else end
+        return (spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width),)
+    state = f"{sign.word} {age(since, drawing.now)}" if since is not None else sign.word
+    end = ((f"  {state}", sign.tone), *unread)
+    # Below the expanded line its role stands already in the line above.
+    nothing = "no message of it is known" if drawing.is_expanded and has_role else safe_line(row.role, 40)
+    below: Line = (("  ", ""), (told or nothing, "muted"))
+    return spread(_name_within(name, drawing.width - width_of(end)), end, drawing.width), below
 
 
 def _oddity(row: RosterRow) -> str:
@@ -103,7 +105,8 @@ def _name_within(line: Line, width: int) -> Line:
 def words_below_name(row: RosterRow, sign: Sign, said: str) -> str:
     """Return why it is in its state, and its words where they say more; empty where neither is known."""
     why = _state_reason(row, sign)
-    return why if not said or (why and said.endswith(why)) else " · ".join(filter(None, (why, f"“{said}”")))
+    says_the_same = why and said.endswith(why)
+    return why if not said or says_the_same else " · ".join(filter(None, (why, f"“{said}”")))
 
 
 def state_parts(row: RosterRow, sign: Sign) -> Line:
