@@ -44,24 +44,25 @@ class TitledPanel(_Widget):
 
     def draw_title(self) -> None:
         """Write the title, with the edge between its two parts."""
-        kind, colour = self.styles.border_top
-        edge, ink = "═" if kind == "double" else "─", Style(foreground=colour)
         before, room = " ", self.outer_size.width - 2
         if self.styles.border_left[0]:  # the toolkit sets a blank behind a corner, and keeps one more
             before, room = "", room - 2
-        least = _LEAST if self.KEEPS_RIGHT else width_of(self._left) + 3
-        right = self._right if width_of(self._right) + 2 <= room - least else ()
-        end = width_of(right) + 2 if right else 0
-        parts: list[tuple[str, str | Style]] = []
-        left = room - end - 2
+        blanks = 2  # one before each part, one behind it
+        least_left = _LEAST if self.KEEPS_RIGHT else width_of(self._left) + blanks + 1
+        right = self._right if width_of(self._right) + blanks <= room - least_left else ()
+        room_of_left = room - (width_of(right) + blanks if right else 0)
+        parts: list[tuple[str, str]] = []
+        cells_left = room_of_left - blanks
         for text, tone in self._left:
-            shown = crop_name(text, max(0, left))
+            shown = crop_name(text, max(0, cells_left))
             parts.append((shown, _style(tone)))
-            left -= cell_len(shown)
+            cells_left -= cell_len(shown)
         title = Content.assemble(before, *parts, " ") if parts else Content("")
         if right:
-            gap = Content.styled(edge * max(0, room - end - title.cell_length), ink)
-            title = Content.assemble(title, gap, " ", *((text, _style(tone)) for text, tone in right), " ")
+            kind, colour = self.styles.border_top
+            edge = ("═" if kind == "double" else "─") * max(0, room_of_left - title.cell_length)
+            said = ((text, _style(tone)) for text, tone in right)
+            title = Content.assemble(title, Content.styled(edge, Style(foreground=colour)), " ", *said, " ")
         if self.border_title != title:
             self.border_title = title
 

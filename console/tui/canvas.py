@@ -20,8 +20,9 @@ from team_console.widgets.graphemes import is_of_narrow_signs
 _TOKEN = re.compile(
     r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;:]*)m(?:([^\x00-\x1f\x7f-\x9f]+)(\x1b\[0m)?)?|(\n)|([^\x00-\x1f\x7f-\x9f]+)"
 )
-"""A move, a style with its text and its end, the end of a line, or plain text."""
-_ASIDE = re.compile(
+"""A move (line, column), a style with its text and its end (a text rarely comes without), the end of a line, or plain
+text: seven groups, of which those of one alternative are set."""
+_CHANGES_NO_CELL = re.compile(
     r"(?:\x07|\x1b\](?:2|9|22|52|777|7501);[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[2[23];2t|\x1b\[\?(?:7|25|100[0346]|1015|2004)[hl])+"
 )
 """Bell, title, notices, clipboard, modes of keyboard and mouse: they change no cell."""
@@ -49,7 +50,7 @@ class Canvas:
 
     def update(self, data: str) -> str:
         """Return what has to be written for `data` to be shown; what is not understood is returned unchanged."""
-        if _ASIDE.fullmatch(data):
+        if _CHANGES_NO_CELL.fullmatch(data):
             return data
         painted = self._paint(data)
         if painted is None:
@@ -84,11 +85,11 @@ class Canvas:
         return "".join(known) if len(known) == cells else None
 
     def _paint(self, data: str) -> tuple[dict[int, Row], tuple[int, int]] | None:
-        """Return the rows that `data` touches as they will be, and the cursor behind it; None for anything but
-        cells.
+        """Return the rows that `data` touches as they will be, by their number from 1, and line and column of the
+        cursor behind it; None for anything but cells.
         """
         rows: dict[int, Row] = {}
-        y = x = end = 0
+        y = x = end = 0  # line and column of the cursor, from 1; y is 0 where the line is not known
         style = ""
         for match in _TOKEN.finditer(data):
             if match.start() != end:
@@ -109,9 +110,9 @@ class Canvas:
                 row = rows.get(y)
                 if row is None:
                     row = rows[y] = list(self._rows.get(y, ()))
-                row += [None] * (x - 1 + len(cells) - len(row))
-                row[x - 1 : x - 1 + len(cells)] = cells
-                x += len(cells)
+                begin, x = x - 1, x + len(cells)
+                row += [None] * (begin + len(cells) - len(row))
+                row[begin : begin + len(cells)] = cells
                 if reset is not None:
                     style = ""
         return (rows, (y, x)) if end == len(data) and y else None
@@ -120,15 +121,12 @@ class Canvas:
 def _changed(number: int, before: Row, after: Row) -> Iterator[Run]:
     """Yield the changed cells of a line as runs of one style."""
     old = before + [None] * (len(after) - len(before))
-    start = stop = 0
+    start = stop = 0  # of the run that grows; a few unchanged cells between are written again with it
     for place, cell in enumerate(after):
         if cell is None or cell == old[place]:
             continue
-        if (
-            start == stop
-            or place - stop > _GAP
-            or any(near is None or near[1] != cell[1] for near in after[start:place])
-        ):
+        is_near = start < stop and place - stop <= _GAP
+        if not is_near or any(near is None or near[1] != cell[1] for near in after[start:place]):
             yield from _run_of_cells(number, start, after[start:stop])
             start = place
         stop = place + 1
@@ -136,6 +134,7 @@ def _changed(number: int, before: Row, after: Row) -> Iterator[Run]:
 
 
 def _run_of_cells(number: int, start: int, cells: Row) -> Iterator[Run]:
+    """Yield cells of one style as a run; nothing for none."""
     known = [cell for cell in cells if cell is not None]
     if known:
         yield known[0][1], number, start + 1, "".join([text for text, _ in known])

@@ -48,6 +48,7 @@ __all__ = ["SYNC_BEGIN", "SYNC_END", "MendedDriver", "PasteParser", "mend_textua
 ReturnT = TypeVar("ReturnT")
 
 _ESC, _SUBSTITUTE = "\x1b", "\x1a"
+"""Begins a sequence, and stands in its place in a paste while that is parsed."""
 _STYLES = re.compile(r"\x1a\[[0-?]*[ -/]*[@-~]|\x1a\][^\x07\x1a]*(?:\x07|\x1a\\)")
 """Sequences in a paste that colour it, move the cursor or name a link: no part of the text."""
 
@@ -70,7 +71,9 @@ class PasteParser(XTermParser):
     """
 
     _before = ""
+    """The end of what came last, which may be the first piece of the mark of a paste."""
     _pasted: str | None = None
+    """What has come of the paste that goes on; None outside of one."""
     _fed_at = 0.0
 
     def feed(self, data: str) -> Iterable[Message]:
@@ -86,19 +89,31 @@ class PasteParser(XTermParser):
             data = BRACKETED_PASTE_END + data
         while data:
             if self._pasted is None:
-                seen = self._before + data
-                place = seen.find(BRACKETED_PASTE_START)
-                size = place + len(BRACKETED_PASTE_START) - len(self._before) if place >= 0 else len(data)
-                passed, data = data[:size], data[size:]
-                self._before, self._pasted = seen[1 - len(BRACKETED_PASTE_START) :], "" if place >= 0 else None
-                yield from self._typed(passed)
+                typed, data = self._until_paste(data)
+                yield from self._typed(typed)
             else:
                 pasted, end, data = (self._pasted + data).partition(BRACKETED_PASTE_END)
-                self._before, self._pasted = "", None if end else pasted
-                for message in super().feed(pasted.replace(_ESC, _SUBSTITUTE) + end) if end else ():
-                    if isinstance(message, Paste):
-                        message.text = _STYLES.sub("", message.text).replace(_SUBSTITUTE, _ESC)
-                    yield message
+                self._pasted = None if end else pasted
+                if end:
+                    yield from self._paste(pasted)
+
+    def _until_paste(self, data: str) -> tuple[str, str]:
+        """Return what comes until a paste begins, its mark included, and what comes behind that; note the beginning."""
+        seen = self._before + data
+        mark = seen.find(BRACKETED_PASTE_START)
+        if mark < 0:
+            self._before = seen[1 - len(BRACKETED_PASTE_START) :]  # may be the first piece of a mark
+            return data, ""
+        self._before, self._pasted = "", ""
+        behind = seen[mark + len(BRACKETED_PASTE_START) :]
+        return data[: len(data) - len(behind)], behind
+
+    def _paste(self, pasted: str) -> Iterator[Message]:
+        """Yield the events of a whole paste, without its colours; escapes are hidden from the parser meanwhile."""
+        for message in super().feed(pasted.replace(_ESC, _SUBSTITUTE) + BRACKETED_PASTE_END):
+            if isinstance(message, Paste):
+                message.text = _STYLES.sub("", message.text).replace(_SUBSTITUTE, _ESC)
+            yield message
 
     def _typed(self, data: str) -> Iterator[Message]:
         """Yield the events of what is outside of pastes, without those that no keyboard and no terminal can mean.
