@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,36 +44,51 @@ class FewLines(ThemedLines, Widget):
         return self.strip(fit(lines[y] if y < len(lines) else (), width), width)
 
 
+class Piece(NamedTuple):
+    """What can be clicked in a line: its name, empty for none, and how it looks."""
+
+    name: str
+    line: Line
+
+
+class PieceEnd(NamedTuple):
+    """The cell before which a piece of a line ends, and the name of the piece."""
+
+    cell: int
+    name: str
+
+
 class OneLine(FewLines):
     """One line: parts at the left, parts at the right."""
 
     DEFAULT_CSS = "OneLine { height: 1; }"
     _left: Line = ()
     _right: Line = ()
-    _ends: tuple[tuple[int, str], ...] = ()
+    _ends: tuple[PieceEnd, ...] = ()
 
     @property
     def text(self) -> str:
         """The text of the line."""
         return "".join(text for text, _ in (*self._left, *self._right))
 
-    def set_line(self, left: Line, right: Line = (), *, ends: Iterable[tuple[int, str]] = ()) -> None:
+    def set_line(self, left: Line, right: Line = (), *, ends: Iterable[PieceEnd] = ()) -> None:
         """Show these parts; nothing is repainted when they are the same as before.
 
         Args:
-            ends: Cell before which a part ends, and its name, in order; what can be clicked has one.
+            ends: Where pieces that can be clicked end, from left to right.
         """
         self._ends = tuple(ends)
         if (left, right) != (self._left, self._right):
             self._left, self._right = left, right
             self.refresh()
 
-    def set_pieces(self, first: Sequence[tuple[str, Line]], last: Sequence[tuple[str, Line]]) -> None:
+    def set_pieces(self, first: Sequence[Piece], last: Sequence[Piece]) -> None:
         """Show named pieces at both ends, each of which can be clicked."""
         right = _line_of_pieces(last)
         begin = self.size.width - width_of(right)
         # Before the first, and between those at both ends, there is nothing to press.
-        ends = ((0, ""), *_ends_of(first, 0), (begin if last else 0, ""), *_ends_of(last, begin))
+        gap = PieceEnd(begin if last else 0, "")
+        ends = (PieceEnd(0, ""), *_ends_of(first, 0), gap, *_ends_of(last, begin))
         self.set_line(_line_of_pieces(first), right, ends=ends)
 
     def fill(self) -> None:
@@ -86,7 +101,7 @@ class OneLine(FewLines):
     def on_click(self, event: Click) -> None:
         """Tell which part is under the mouse."""
         x = event.x - self.styles.padding.left
-        if name := next((name for end, name in self._ends if x < end), ""):
+        if name := next((end.name for end in self._ends if x < end.cell), ""):
             self.post_message(self.Clicked(self, name))
 
     def lines_at(self, width: int) -> Sequence[Line]:
@@ -94,16 +109,15 @@ class OneLine(FewLines):
         return (spread(self._left, self._right, width),)
 
 
-def _line_of_pieces(pieces: Iterable[tuple[str, Line]]) -> Line:
-    return tuple(part for _, piece in pieces for part in piece)
+def _line_of_pieces(pieces: Iterable[Piece]) -> Line:
+    return tuple(part for piece in pieces for part in piece.line)
 
 
-def _ends_of(pieces: Iterable[tuple[str, Line]], at: int) -> list[tuple[int, str]]:
-    ends = []
-    for name, piece in pieces:
-        at += width_of(piece)
-        ends.append((at, name))
-    return ends
+def _ends_of(pieces: Iterable[Piece], begin: int) -> Iterator[PieceEnd]:
+    """Yield where pieces end of which the first begins at the cell `begin`."""
+    for piece in pieces:
+        begin += width_of(piece.line)
+        yield PieceEnd(begin, piece.name)
 
 
 # The head: where one can go and what waits there; of which team, as whom, and how current what is shown is.
@@ -182,10 +196,10 @@ class Head(OneLine):
         for left, right in self._layouts():
             if width_of(_line_of_pieces(left)) + width_of(right) <= self.size.width:
                 break
-        self.set_pieces(left, (("", right),))
+        self.set_pieces(left, (Piece("", right),))
 
-    def _layouts(self) -> Iterator[tuple[list[tuple[str, Line]], Line]]:
-        """Yield what the head may show, each with less than the one before."""
+    def _layouts(self) -> Iterator[tuple[list[Piece], Line]]:
+        """Yield what the head may show, tabs and right end, each time with less than the time before."""
         facts = self._facts
         end = _end_of_head(facts)
         whole = (*_names_line(facts.team, facts.me), *end)
@@ -197,18 +211,18 @@ class Head(OneLine):
         yield self._pieces(0), short
         yield self._pieces(-1), short
 
-    def _pieces(self, named: int) -> list[tuple[str, Line]]:
+    def _pieces(self, named: int) -> list[Piece]:
         """Return the tabs, the first `named` of them and the active one with their names; for -1 none with its name."""
-        pieces: list[tuple[str, Line]] = []
+        pieces = []
         for number, tab in enumerate(self._tabs):
             is_active = tab.id == self._active
-            pieces.append(
-                (tab.id, _tab_piece(tab, has_name=number < named or (is_active and named >= 0), is_active=is_active))
-            )
+            has_name = number < named or (is_active and named >= 0)
+            pieces.append(Piece(tab.id, _tab_line(tab, has_name=has_name, is_active=is_active)))
         return pieces
 
 
-def _tab_piece(tab: Tab, *, has_name: bool, is_active: bool) -> Line:
+def _tab_line(tab: Tab, *, has_name: bool, is_active: bool) -> Line:
+    """Return key, name and count of a tab; the active one stands out as a chip."""
     chip = "chip" if is_active else ""
     key: Line = ((f" {tab.key}", chip or "key"),)
     if has_name:
@@ -270,21 +284,21 @@ class KeyBar(OneLine):
 
     def fill(self) -> None:
         """Show the first keys, as far as there is room beside the pinned ones."""
-        last = [(hint.key, _key_piece(hint)) for hint in self._pinned]
+        last = [Piece(hint.key, _key_line(hint)) for hint in self._pinned]
         room = self.size.width - width_of(_line_of_pieces(last)) - 1
-        first: list[tuple[str, Line]] = []
+        first: list[Piece] = []
         for hint in self._hints:
-            piece = _key_piece(hint)
-            if not first and width_of(piece) > room:
-                piece = ((hint.key, "key"), ("  ", ""))
-            room -= width_of(piece)
+            line = _key_line(hint)
+            if not first and width_of(line) > room:
+                line = ((hint.key, "key"), ("  ", ""))
+            room -= width_of(line)
             if room < 0:
                 break
-            first.append((hint.key, piece))
+            first.append(Piece(hint.key, line))
         self.set_pieces(first, last)
 
 
-def _key_piece(hint: KeyHint) -> Line:
+def _key_line(hint: KeyHint) -> Line:
     return (hint.key, "key"), (f" {hint.label}  ", "muted")
 
 

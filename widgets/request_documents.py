@@ -1,8 +1,8 @@
-"""Documents of requests: what is asked, its clock, who answered, remarks on its lines, and the versions before it."""
+"""The document of a request: what is asked, its clock, who answered, and how the same fared before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from team_console.store.model.clock import is_real_time
@@ -24,7 +24,7 @@ from team_console.widgets.request_versions import SHOWN_VERSIONS, earlier_plans,
 from team_console.widgets.signs import REQUESTS
 from team_console.widgets.text import Line, Part, safe_name
 
-_MEANINGS = {
+_MEANINGS: Mapping[Flag, str] = {
     Flag.OVERDUE: "nobody answered in time",
     Flag.CONTRADICTORY: "answers contradict each other; the first one stands",
     Flag.UNAUTHORISED: "somebody answered who may not; that answer decides nothing",
@@ -83,9 +83,7 @@ def request_document(
         facts=tuple(_request_facts(row, now, item, seal, me, earlier_plans(row, requests))),
         more=tuple(more),
         blocks=(
-            *_section_blocks(
-                "", (((f"‼ {flag}: ", "alert"), (_MEANINGS[flag], "")) for flag in row.flags if flag in _FLAGS_IN_WORDS)
-            ),
+            *_section_blocks("", _flag_lines(row)),
             *above,
             *content_blocks(row.question, parse_message(row.question), content),
             *below,
@@ -97,8 +95,11 @@ def request_document(
     )
 
 
-_FLAGS_IN_WORDS = frozenset(_MEANINGS) - {Flag.OVERDUE}
-"""Flags that are told in words; the clock tells of the other."""
+def _flag_lines(row: RequestRow) -> Iterator[Line]:
+    """Yield what is odd about a request; that it is overdue tells the clock."""
+    for flag in row.flags:
+        if flag in _MEANINGS and flag is not Flag.OVERDUE:
+            yield (f"‼ {flag}: ", "alert"), (_MEANINGS[flag], "")
 
 
 def _section_blocks(
@@ -120,17 +121,26 @@ def _more_blocks(
     """
     earlier = earlier_plans(row, requests)
     if row.is_open and not earlier and (other := _asked_before(row, requests)) is not None:
-        state = REQUESTS[other.state]
-        words = f"asked before: {state.word}, {safe_line(other.title, 300)}"
+        words = f"asked before: {REQUESTS[other.state].word}, {safe_line(other.title, 300)}"
         yield Lines((((words, "muted"),),), is_evidence=True)
     if (why := why_in(row.question.payload)) is not None:
         yield Heading("why it asks")
         yield Lines(tuple(((line, ""),) for line in why_lines(why)))
     yield from _section_blocks("asked back", _talk_lines(row, now), 0)
-    before = [other for other in decided_before(row, requests) if other not in earlier] if row.is_open else ()
-    yield from _section_blocks(
-        "decided on the same before", (_decided_line(other, requests, now) for other in before), is_evidence=True
-    )
+    if row.is_open:
+        before = (other for other in decided_before(row, requests) if other not in earlier)
+        decided = [_decided_line(other, requests, now) for other in before]
+        yield from _section_blocks("decided on the same before", decided, is_evidence=True)
+    yield from _blocks_of_answers(row, now, content)
+    versions: list[Line] = []
+    if row.superseded_by:
+        versions.append((("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), "")))
+    versions += _version_lines(earlier[:SHOWN_VERSIONS], now)
+    yield from _section_blocks("history of this plan", versions)
+
+
+def _blocks_of_answers(row: RequestRow, now: datetime, content: str | None) -> Iterator[Block]:
+    """Yield each answer to a request: its verdict, its words, and what else it decides."""
     if row.answers:
         yield Heading("answers" if len(row.answers) > 1 else "answer")
     for answer in row.answers:
@@ -140,11 +150,6 @@ def _more_blocks(
         elif answer.content:
             yield Text(safe_text(answer.content))
         yield from answer_blocks(row.question, answer, content)
-    versions = [*_version_lines(earlier[:SHOWN_VERSIONS], now)]
-    if row.superseded_by:
-        newer = ("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), "")
-        versions.insert(0, newer)
-    yield from _section_blocks("history of this plan", versions)
 
 
 def _talk_lines(row: RequestRow, now: datetime) -> Iterator[Line]:
@@ -164,6 +169,7 @@ def _decided_line(row: RequestRow, requests: tuple[RequestRow, ...], now: dateti
 
 
 def _version_lines(earlier: Iterable[RequestRow], now: datetime) -> Iterator[Line]:
+    """Yield each former version with its state, and the reason of its verdict, else its title."""
     for row in earlier:
         sign, when = REQUESTS[row.state], clock_time(row.answered_at or row.asked_at, now)
         words = safe_line(row.reason or row.title, 300)
@@ -239,7 +245,7 @@ def late_by(request: RequestRow | None, now: datetime) -> float | None:
 
 
 def late_tone(request: RequestRow | None, late: float) -> str:
-    """Return amber once it is late, red when it waits twice as long as it should."""
+    """Return the tone of a request that is `late` by so many seconds: red when it waits twice as long as it should."""
     if request is None or request.due_at is None:
         return "alert"
     since = request.waits_since

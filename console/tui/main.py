@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 # Breakpoints: the classes a terminal's size gives the screen, which style sheets fit their layout to.
 
+# Columns or lines from which on a screen has a class, in rising order.
 HORIZONTAL = [(0, "-slim"), (72, "-narrow"), (100, "-wide")]
 VERTICAL = [(0, "-low"), (20, "-middle"), (30, "-tall")]
 BROAD = 160
@@ -55,11 +56,9 @@ BROAD = 160
 
 def size_classes(size: Size) -> tuple[str, ...]:
     """Return the classes of a size, to have from the first picture on and not only after the first resize."""
-    fitting = (
-        max((least, name) for least, name in steps if least <= cells)[1]
-        for cells, steps in zip(size, (HORIZONTAL, VERTICAL), strict=True)
-    )
-    return (*fitting, "-broad") if size.width >= BROAD else tuple(fitting)
+    width = [name for least, name in HORIZONTAL if least <= size.width][-1]
+    height = [name for least, name in VERTICAL if least <= size.height][-1]
+    return (width, height, "-broad") if size.width >= BROAD else (width, height)
 
 
 ResultT = TypeVar("ResultT")
