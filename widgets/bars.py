@@ -10,8 +10,7 @@ from typing import ClassVar, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.widgets.panel import WidgetMessage
-from team_console.widgets.progress_bar import DONE, progress_bar
-from team_console.widgets.text import Line, Part, crop_name, fit, spread, width_of
+from team_console.widgets.text import DONE, Line, Part, crop_name, fit, progress_bar, spread, width_of
 from team_console.widgets.tones import ThemedLines
 from team_console.widgets.wrapping import wrap
 from textual.content import Content
@@ -44,14 +43,14 @@ class FewLines(ThemedLines, Widget):
         return self.strip(fit(lines[y] if y < len(lines) else (), width), width)
 
 
-class Piece(NamedTuple):
+class BarPiece(NamedTuple):
     """What can be clicked in a line: its name, empty for none, and how it looks."""
 
     name: str
     line: Line
 
 
-class PieceEnd(NamedTuple):
+class BarPieceEnd(NamedTuple):
     """The cell before which a piece of a line ends, and the name of the piece."""
 
     cell: int
@@ -64,14 +63,14 @@ class OneLine(FewLines):
     DEFAULT_CSS = "OneLine { height: 1; }"
     _left: Line = ()
     _right: Line = ()
-    _ends: tuple[PieceEnd, ...] = ()
+    _ends: tuple[BarPieceEnd, ...] = ()
 
     @property
     def text(self) -> str:
         """The text of the line."""
         return "".join(text for text, _ in (*self._left, *self._right))
 
-    def set_line(self, left: Line, right: Line = (), *, ends: Iterable[PieceEnd] = ()) -> None:
+    def set_line(self, left: Line, right: Line = (), *, ends: Iterable[BarPieceEnd] = ()) -> None:
         """Show these parts; nothing is repainted when they are the same as before.
 
         Args:
@@ -82,13 +81,13 @@ class OneLine(FewLines):
             self._left, self._right = left, right
             self.refresh()
 
-    def set_pieces(self, first: Sequence[Piece], last: Sequence[Piece]) -> None:
+    def set_pieces(self, first: Sequence[BarPiece], last: Sequence[BarPiece]) -> None:
         """Show named pieces at both ends, each of which can be clicked."""
         right = _line_of_pieces(last)
         begin = self.size.width - width_of(right)
         # Before the first, and between those at both ends, there is nothing to press.
-        gap = PieceEnd(begin if last else 0, "")
-        ends = (PieceEnd(0, ""), *_ends_of(first, 0), gap, *_ends_of(last, begin))
+        gap = BarPieceEnd(begin if last else 0, "")
+        ends = (BarPieceEnd(0, ""), *_ends_of(first, 0), gap, *_ends_of(last, begin))
         self.set_line(_line_of_pieces(first), right, ends=ends)
 
     def fill(self) -> None:
@@ -109,15 +108,15 @@ class OneLine(FewLines):
         return (spread(self._left, self._right, width),)
 
 
-def _line_of_pieces(pieces: Iterable[Piece]) -> Line:
+def _line_of_pieces(pieces: Iterable[BarPiece]) -> Line:
     return tuple(part for piece in pieces for part in piece.line)
 
 
-def _ends_of(pieces: Iterable[Piece], begin: int) -> Iterator[PieceEnd]:
+def _ends_of(pieces: Iterable[BarPiece], begin: int) -> Iterator[BarPieceEnd]:
     """Yield where pieces end of which the first begins at the cell `begin`."""
     for piece in pieces:
         begin += width_of(piece.line)
-        yield PieceEnd(begin, piece.name)
+        yield BarPieceEnd(begin, piece.name)
 
 
 # The head: where one can go and what waits there; of which team, as whom, and how current what is shown is.
@@ -196,9 +195,9 @@ class Head(OneLine):
         for left, right in self._layouts():
             if width_of(_line_of_pieces(left)) + width_of(right) <= self.size.width:
                 break
-        self.set_pieces(left, (Piece("", right),))
+        self.set_pieces(left, (BarPiece("", right),))
 
-    def _layouts(self) -> Iterator[tuple[list[Piece], Line]]:
+    def _layouts(self) -> Iterator[tuple[list[BarPiece], Line]]:
         """Yield what the head may show, tabs and right end, each time with less than the time before."""
         facts = self._facts
         end = _end_of_head(facts)
@@ -211,13 +210,13 @@ class Head(OneLine):
         yield self._pieces(0), short
         yield self._pieces(-1), short
 
-    def _pieces(self, named: int) -> list[Piece]:
+    def _pieces(self, named: int) -> list[BarPiece]:
         """Return the tabs, the first `named` of them and the active one with their names; for -1 none with its name."""
         pieces = []
         for number, tab in enumerate(self._tabs):
             is_active = tab.id == self._active
             has_name = number < named or (is_active and named >= 0)
-            pieces.append(Piece(tab.id, _tab_line(tab, has_name=has_name, is_active=is_active)))
+            pieces.append(BarPiece(tab.id, _tab_line(tab, has_name=has_name, is_active=is_active)))
         return pieces
 
 
@@ -284,9 +283,9 @@ class KeyBar(OneLine):
 
     def fill(self) -> None:
         """Show the first keys, as far as there is room beside the pinned ones."""
-        last = [Piece(hint.key, _key_line(hint)) for hint in self._pinned]
+        last = [BarPiece(hint.key, _key_line(hint)) for hint in self._pinned]
         room = self.size.width - width_of(_line_of_pieces(last)) - 1
-        first: list[Piece] = []
+        first: list[BarPiece] = []
         for hint in self._hints:
             line = _key_line(hint)
             if not first and width_of(line) > room:
@@ -294,7 +293,7 @@ class KeyBar(OneLine):
             room -= width_of(line)
             if room < 0:
                 break
-            first.append(Piece(hint.key, line))
+            first.append(BarPiece(hint.key, line))
         self.set_pieces(first, last)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from team_console.widgets.graphemes import clusters, is_of_narrow_signs
-from team_console.widgets.text import Line, Part, cell_len, text_of, width_of
+from team_console.widgets.text import Line, Part, cell_len, clusters, is_of_narrow_signs, text_of, width_of
 
 Stretch = tuple[int, int]
 """Characters of a line: index of the first, index behind the last."""

@@ -1,12 +1,16 @@
-"""The absence of the human: what happened since the last visit, on a card above the list."""
+"""The absence of the human: when the last visit ended, and what happened since, on a card above the list."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from datetime import datetime, timedelta
 
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.tui.screen_protocols import MainScreenProtocol
+from team_console.console.tui.state_files import replace_file, state_file
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import Team
 from team_console.store.model.safe import safe_line
@@ -101,3 +105,40 @@ _TONES = {
     DigestGroup.REFUSED: "warn",
     DigestGroup.DONE: "good",
 }
+
+
+_MOST_SHARES = 200
+"""Shares of a divider that no console writes."""
+
+
+class Visit(Struct, frozen=True):
+    """A visit of one human to a team.
+
+    Attributes:
+        left_at: When the human left; None when that is not known.
+        divider: Shares by which lists are wider than usual, or narrower.
+    """
+
+    left_at: datetime | None = None
+    divider: int = 0
+
+
+class LastVisit:
+    """The last visit to one team under one identity, in `XDG_STATE_HOME/team-console/places`."""
+
+    def __init__(self, location: str, me: str, *, enabled: bool) -> None:
+        self._path, self._enabled = state_file("places", location, me), enabled
+
+    def read(self) -> Visit:
+        """Return it; one of which nothing is known when there was none or it cannot be read."""
+        try:
+            visit = msgspec.json.decode(self._path.read_bytes() if self._enabled else b"{}", type=Visit)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return Visit()
+        return visit if abs(visit.divider) < _MOST_SHARES else Visit(visit.left_at)
+
+    def keep(self, visit: Visit) -> None:
+        """Keep it for next time; a state folder that cannot be written only forgets it."""
+        if self._enabled:
+            with suppress(OSError):
+                replace_file(self._path, msgspec.json.encode(visit))

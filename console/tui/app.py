@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 from team_console.console.actions import BY_ID, configure_keys
 from team_console.console.preferences import Preferences, load_preferences, mistakes_in_words, wrong_environment
 from team_console.console.selection import ActionContext
+from team_console.console.tui.absence import LastVisit, Visit
 from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.following import LookWanted, Progressed, StoreFollower
 from team_console.console.tui.keys import KeyQueue
-from team_console.console.tui.last_visit import LastVisit, Visit
 from team_console.console.tui.main import HORIZONTAL, VERTICAL, MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.reader import StoreReader

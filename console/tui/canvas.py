@@ -15,7 +15,7 @@ from typing import Any
 
 from rich.cells import split_graphemes
 from team_console.console.tui.textual_fixes import SYNC_BEGIN, SYNC_END, MendedDriver
-from team_console.widgets.graphemes import is_of_narrow_signs
+from team_console.widgets.text import is_of_narrow_signs
 
 _TOKEN = re.compile(
     r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;:]*)m(?:([^\x00-\x1f\x7f-\x9f]+)(\x1b\[0m)?)?|(\n)|([^\x00-\x1f\x7f-\x9f]+)"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
-from team_console.console.tui.evidence_files import look_for
-from team_console.console.tui.recorded_runs import runs_of
+from team_console.console.tui.local_evidence import look_for, runs_of
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import origin_of, permission_of

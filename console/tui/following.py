@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import takewhile
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any
 
 from msgspec.structs import replace
 from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.notices import Notifier
-from team_console.console.tui.pace import Pace
 from team_console.console.tui.reader import ReadResult, StoreReader
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.seat_presence import SeatPresence
@@ -31,6 +30,35 @@ from team_console.store.views.rows import Flag, View
 from team_console.store.views.status import is_in_the_way
 from textual.css.query import NoMatches
 from textual.message import Message
+
+_REST = 2.0
+"""Seconds of rest for each second of processor time a reading took with its painting: a third of a core at most."""
+_LONGEST = 1.0
+"""Seconds a change waits at most for that."""
+
+
+class Pace:
+    """Space the readings under a stream of changes: say how long the next one should wait."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic, used: Callable[[], float] = process_time) -> None:
+        """`clock` is in seconds that only go forward, `used` in seconds of processor time of this process."""
+        self._clock, self._used = clock, used
+        self._before = used()
+        self._until = float("-inf")
+
+    def begin(self) -> None:
+        """Note that a reading begins."""
+        self._before = self._used()
+
+    def end(self) -> None:
+        """Note that the reading was painted."""
+        self._until = self._clock() + min(_LONGEST, _REST * (self._used() - self._before))
+
+    @property
+    def rest(self) -> float:
+        """Seconds until the next reading, 0 when it may begin."""
+        return max(0.0, self._until - self._clock())
+
 
 BESIDE = 1.0
 """Seconds until a look when only lock and trail changed: a write has begun, whose messages come first, or is over."""

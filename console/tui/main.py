@@ -12,13 +12,12 @@ from msgspec.structs import replace
 from team_console.console.actions import ACTIONS, actions_in, shown_key
 from team_console.console.preferences import Preferences
 from team_console.console.selection import NOTHING, ActionContext, Mode
-from team_console.console.tui.absence import Absence
+from team_console.console.tui.absence import Absence, Visit
 from team_console.console.tui.background import Background
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.editor import edit_text
 from team_console.console.tui.key_actions import KeyActions
-from team_console.console.tui.last_visit import Visit
 from team_console.console.tui.lists import Lists
 from team_console.console.tui.modes.message_sources import ContentWanted, EvidenceWanted
 from team_console.console.tui.modes.pane import Pane

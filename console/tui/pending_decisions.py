@@ -6,10 +6,10 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import Event, Lock
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -17,11 +17,12 @@ from team_console.console.clients.client_process import started_at
 from team_console.console.selection import DONE
 from team_console.console.tui.decision_notes import NOTE_PREFIX, is_of_another_console, unwritten_words
 from team_console.console.tui.drafts import Draft
-from team_console.console.tui.dry_run import dry_run
 from team_console.console.tui.outcomes import DRAFT
 from team_console.console.tui.screen_protocols import MainScreenProtocol
 from team_console.console.tui.toast_words import error_text, reason_of, receipt_words
 from team_console.console.tui.workers import start_worker
+from team_console.store.contract.team import Team
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
@@ -456,3 +457,39 @@ def _refusal_words(outcomes: Sequence[Outcome]) -> str:
     if len(outcomes) > _MOST_NAMED:
         lines.append(f"and {len(outcomes) - _MOST_NAMED} more")
     return "\n".join(lines)
+
+
+class _DryRunEndError(Exception):
+    """Ends a dry run before its first transaction is committed."""
+
+
+class _DryRunTeam:
+    """A team whose transactions are never committed; everything else is the real team."""
+
+    def __init__(self, team: Team) -> None:
+        self._team = team
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._team, name)
+
+    @contextmanager
+    def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
+        with self._team.transaction(actor=actor, action=action, wait=wait) as tx:
+            yield tx
+            raise _DryRunEndError
+
+
+def dry_run(caller: Caller, write: Callable[[Caller], object]) -> None:
+    """Run `write` up to the commit of its first transaction.
+
+    Effects outside of transactions before that commit are real; write actions of the service have none.
+
+    Raises:
+        TeamError: What would refuse the write now.
+    """
+
+    def stop(words: str, give_up: Callable[[], None]) -> None:
+        raise _DryRunEndError  # only the real write may ask for a key to sign with
+
+    with suppress(_DryRunEndError):
+        write(replace(caller, team=cast(Team, _DryRunTeam(caller.team)), tell=stop))

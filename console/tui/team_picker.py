@@ -7,8 +7,7 @@ from contextlib import suppress
 from typing import Any, ClassVar
 
 from team_console.console.tui.crash_guard import GuardedApp
-from team_console.console.tui.empty_lists import no_team_lines
-from team_console.console.tui.first_step import first_step
+from team_console.console.tui.empty_lists import first_step, no_team_lines
 from team_console.console.tui.list_screens import TeamsScreen
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.themes import THEMES, first_theme, native_colours

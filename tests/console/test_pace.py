@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from team_console.console.tui.pace import Pace
+from team_console.console.tui.following import Pace
 
 
 class Machine:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from team_console.console.preferences import OwnCommand, Preferences, Sort, as_toml, check
 from team_console.console.tui import app
-from team_console.console.tui.commands import settings
 from team_console.console.tui.list_screens import ThemeList
 from team_console.console.tui.notices import POP_TITLE
 from team_console.console.tui.themes import CONTRAST, DARK
@@ -110,7 +109,7 @@ async def test_order_and_title_that_are_saved_in_the_editor_hold_at_once(
     hand_in_plan(team, by="file-manager")
     written = list[str]()
     saved = iter(['notify = "none"\nsort.requests = "agent"\n', 'sort.requests = "agent"\n', ""])
-    monkeypatch.setattr(settings, "edit_file", lambda app, path: path.write_text(next(saved), encoding="utf-8"))
+    monkeypatch.setattr(commands, "edit_file", lambda app, path: path.write_text(next(saved), encoding="utf-8"))
     monkeypatch.setattr(app, "write_to_terminal", lambda console, text: written.append(text))
     async with opened(team) as desk:
         await desk.press("1", "right")
@@ -142,7 +141,7 @@ async def test_what_is_saved_in_the_editor_holds_at_once_and_a_mistake_leaves_wh
             'density = "roomy"\n',
         ]
     )
-    monkeypatch.setattr(settings, "edit_file", lambda app, path: path.write_text(next(saved), encoding="utf-8"))
+    monkeypatch.setattr(commands, "edit_file", lambda app, path: path.write_text(next(saved), encoding="utf-8"))
     async with opened(team) as desk:
         await desk.shows("PLAN · task-manager")
         await desk.press("comma")

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 from team_console.console.selection import Mode
 from team_console.console.tui.empty_lists import empty_words
-from team_console.console.tui.freshness import notice_of
 from team_console.console.tui.reader import ReadResult
+from team_console.console.tui.screen_bars import notice_of
 from team_console.console.tui.screen_state import ScreenState, no_writing
 from team_console.store.contract.lock_holder import LockHolder
 from team_console.store.contract.snapshot import Condition, Snapshot

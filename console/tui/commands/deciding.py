@@ -1,4 +1,4 @@
-"""Deciding on one request: the form of a verdict, and the decision that its answer makes."""
+"""Deciding on one request: the form of a verdict or of answers, and the decision that comes of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.console.selection import ActionContext
-from team_console.console.tui.commands.answering import answer_questions
 from team_console.console.tui.commands.asking_back import remarks_to_send, with_remarks
 from team_console.console.tui.commands.deciding_many import decide_many
 from team_console.console.tui.commands.deciding_words import (
@@ -25,7 +24,13 @@ from team_console.console.tui.pending_decisions import PendingDecision
 from team_console.console.tui.toast_words import in_quotes
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.client_requests import ALWAYS, modes_of, permission_of
+from team_console.store.protocol.client_requests import (
+    ALWAYS,
+    join_answers,
+    modes_of,
+    permission_of,
+    questions_of,
+)
 from team_console.store.protocol.editable_part import editable_part
 from team_console.store.protocol.grants import scope_of
 from team_console.store.protocol.kinds import RequestKind
@@ -35,6 +40,7 @@ from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.service.decision import Decision
 from team_console.store.views.roster import mode_words
 from team_console.store.views.rows import RequestRow
+from team_console.widgets.answer_form import AnswerForm, Answers, Notes
 from team_console.widgets.fields import Ask, OptionLine, whole_text, words_of_a_decision
 from team_console.widgets.prompt_form import Choice, Prompt, PromptAnswer
 
@@ -248,3 +254,29 @@ def _approval(row: RequestRow, choice: Choice, answer: PromptAnswer, view: Decis
         rule = choice.line.description.removeprefix("allow ")
         return f"allow ALWAYS {rule} for {asker}", replace(decision, scope=ALWAYS, number=number)
     return f"allow once {in_quotes(row.title)} for {asker}", decision
+
+
+def answer_questions(screen: MainScreen, row: RequestRow, seen_request: SeenRequest) -> None:
+    """Open the form that answers the questions of a client."""
+    questions = questions_of(row.question.payload)
+    if not questions:
+        screen.toast("It holds no question that can be read; r refuses it.", severity="warning")
+        return
+    purpose, asker = f"answer:{row.request_id}", safe_line(row.asker, 64)
+
+    def answered(answers: Answers, notes: Notes, view: Decision) -> PendingDecision:
+        given = {text: [each] if isinstance(each, str) else each for text, each in answers.items()}
+        told = (join_answers(each) + (f" ({notes[text]})" if text in notes else "") for text, each in given.items())
+        chosen = "; ".join(told)
+        decision = replace(view, approve=True, answers=answers, notes=notes)
+        write = pending_write(f"answer {asker}: {in_quotes(chosen)}", decision)
+        return PendingDecision("answer", (write,), f"answered the question of {asker}", purposes=(purpose,))
+
+    form = AnswerForm[PendingDecision](
+        f"Answer {asker}",
+        request_and_place(row, with_title=False),
+        questions,
+        lambda answers, notes: seen_request.decide(partial(answered, answers, notes)),
+        **screen.drafts.of_form(purpose),
+    )
+    screen.ask_to_decide(form, about=row)

@@ -1,4 +1,4 @@
-"""Writing to agents: a message to some of them, or a broadcast to everybody."""
+"""Writing to agents: a message to some, a broadcast, a correction of the course, the roster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from team_console.console.selection import MESSAGE, ActionContext, Mode
 from team_console.console.tui.decision_notes import names_on_record
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
-from team_console.console.tui.toast_words import in_quotes, names_listed
+from team_console.console.tui.toast_words import in_quotes, names_listed, receipt_words
 from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import URGENT, Message
@@ -21,12 +21,13 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.summaries import count_words, summary_warnings
 from team_console.store.protocol.titles import said_in
-from team_console.store.service import inbox, sending
+from team_console.store.service import agents, inbox, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import View
 from team_console.widgets.compose_form import Compose, WrittenMessage
-from team_console.widgets.prompt_form import Confirm
+from team_console.widgets.fields import OptionLine, words_of_a_decision
+from team_console.widgets.prompt_form import Choice, Confirm, Prompt
 
 
 def message(screen: MainScreen, context: ActionContext) -> None:
@@ -231,3 +232,31 @@ def look_and_say(screen: MainScreen, text: str) -> None:
     """Look at the store again, and say what was done."""
     screen.look()
     screen.toast(text)
+
+
+def correct_course(screen: MainScreen, context: ActionContext) -> None:
+    """Ask the scrum master to plan again (requirement 185)."""
+    prompt = Prompt[Receipt](
+        "Correct the course",
+        "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
+        lambda made: agents.trigger_course_correction(screen.caller, user_input=made.words),
+        choices=(Choice(OptionLine("trigger"), "Trigger"),),
+        words=words_of_a_decision("change", required=True),
+        **screen.drafts.of_form("correct_course"),
+    )
+    screen.ask(
+        prompt, lambda receipt: look_and_say(screen, receipt_words("asked for a correction of the course", receipt))
+    )
+
+
+def send_roster(screen: MainScreen, context: ActionContext) -> None:
+    """Send the residents the complete roster (requirement 178)."""
+    view = screen.view
+    residents = [row.name for row in view.roster if row.role == "resident"] if view is not None else []
+    form = Confirm[Receipt](
+        "Send roster",
+        (f"The complete roster goes to {names_listed(residents) or 'nobody: the team has no residents'}.",),
+        lambda _: agents.send_roster(screen.caller),
+        verb="Send",
+    )
+    screen.ask(form, lambda receipt: look_and_say(screen, receipt_words("sent the roster", receipt)))

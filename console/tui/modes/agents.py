@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
 from team_console.console.tui.cache import ScreenCache
-from team_console.console.tui.empty_lists import empty_words
-from team_console.console.tui.first_step import first_step, first_step_lines
+from team_console.console.tui.empty_lists import empty_words, first_step, first_step_lines
 from team_console.console.tui.modes.agent_document import MOST_LISTED, agent_document, my_inbox_document
 from team_console.console.tui.modes.agent_rows import (
     Unread,

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.empty_lists import empty_words
-from team_console.console.tui.modes.history_rows import history_lines
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.outcomes import asked_title
@@ -25,7 +24,7 @@ from team_console.store.contract.problem_codes import LOST
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.clock import from_text, local_day
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.message_seal import Seal
@@ -37,10 +36,11 @@ from team_console.store.views.search import Searchable, searchable_with_requests
 from team_console.widgets.conversation_document import delivery_lines
 from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.message_documents import message_document
+from team_console.widgets.message_words import decision_words, message_kind_words, row_title
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList
 from team_console.widgets.signs import status_sign
-from team_console.widgets.text import Line, Part
+from team_console.widgets.text import Line, Part, cell_len, crop_name, pad, text_of, width_of
 from textual import on
 from textual.timer import Timer
 
@@ -342,3 +342,76 @@ def _unread_lines(problem: Problem) -> tuple[Line, ...]:
     words = "History was lost" if problem.code in LOST else "The archives cannot be read"
     head: Line = (("✗  ", "alarm"), (words, "strong"))
     return head, (), ((_gap_words(problem), "muted"),), ((safe_line(problem.hint, 200), "muted"),)
+
+
+_WHEN = 8
+"""Cells of a time."""
+_MANY = 3
+"""Recipients from which on their number is told, since their names have no room."""
+_NARROWEST_PARTIES, _WIDEST_PARTIES = 16, 44
+"""Cells of the column of sender and recipients, a third of the width between them; more where the title leaves room."""
+_LEAST_TITLE = 28
+"""Cells that names leave for the title of a message."""
+
+
+def history_lines(message: Message, drawing: Drawing, *, asked: str, is_mine: bool) -> tuple[Line, ...]:
+    """Return a message of the past: when, what, from whom to whom, in one line or two.
+
+    Args:
+        asked: The title of the request that it decides.
+        is_mine: Whether it waits for the reader, who need not be told that nobody picked it up.
+    """
+    status, moment = status_sign(message), message.created_at
+    when = f"{moment.astimezone():%H:%M:%S}" if moment is not None else "–"
+    # Of the states only what went wrong stands out here.
+    sign: Part = (f"{status.glyph} ", "muted" if status.tone == "open" else status.tone)
+    time: Line = ((pad(when, _WHEN) + "  ", "muted"),)
+    set_in: Part = (" " * (width_of(time) + 2), "")
+    kind, names = (
+        message_kind_words(message),
+        f"{safe_line(message.sender, 64)} → {safe_line(_recipients(message), 400)}",
+    )
+    if drawing.is_expanded:
+        above = _single_line(message, drawing, (*time, sign), asked)
+        state = "unread" if is_mine and message.status == Status.PENDING else status.word
+        not_told_above = [fact for fact in (names, kind) if fact not in text_of(above)]
+        return above, (set_in, (" · ".join([*not_told_above, state]), "muted"))
+    if drawing.lines > 1:
+        what = decision_words(message, asked) or ((row_title(message), ""),)
+        return (*time, sign, *what), (set_in, (" · ".join(filter(None, (names, kind))), "muted"))
+    return (_single_line(message, drawing, (*time, sign), asked),)
+
+
+def _recipients(message: Message) -> str:
+    """Return the names of who has a message, or how many they are."""
+    names = message.recipients
+    return ", ".join(names) if len(names) < _MANY else f"{len(names)} agents"
+
+
+def _single_line(message: Message, drawing: Drawing, begin: Line, asked: str) -> Line:
+    """Return the message in one line behind its time and sign: the column of names, then what it says."""
+    title, kind, decision = row_title(message), message_kind_words(message), decision_words(message, asked)
+    what: Line = decision or ((title, ""),)
+    room = drawing.width - width_of(begin) - min(_LEAST_TITLE, width_of(what)) - 2
+    names = _names_column(safe_line(message.sender, 64), safe_line(_recipients(message), 200), drawing.width, room)
+    if not decision and kind and kind not in title:
+        # The kind behind it where it has room as a whole.
+        with_kind: Line = ((title, ""), (f"  {kind}", "muted"))
+        has_room = width_of((*begin, names, ("  ", ""), *with_kind)) < drawing.width
+        what = with_kind if has_room else what
+    return (*begin, names, ("  ", ""), *what)
+
+
+def _names_column(sender: str, to: str, width: int, room: int) -> Part:
+    """Return both names in one column: where one is short, the other is seen whole, and both where the title is.
+
+    Args:
+        width: Cells of the whole line; a third of it is the column, within limits.
+        room: Cells that the column may have where both names need them.
+    """
+    arrow = " → "
+    size = max(_NARROWEST_PARTIES, min(_WIDEST_PARTIES, width // 3), min(cell_len(f"{sender}{arrow}{to}"), room))
+    for_names = size - len(arrow)
+    shorter = min(cell_len(sender), cell_len(to))
+    sender = crop_name(sender, max(for_names // 2, for_names - shorter))
+    return pad(f"{sender}{arrow}{crop_name(to, for_names - cell_len(sender))}", size), ""

@@ -5,18 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
+from team_console.console.preferences import Sort, properties_of
 from team_console.console.selection import Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.empty_lists import empty_words
 from team_console.console.tui.modes.message_sources import MessageSources
-from team_console.console.tui.modes.sorting import next_sort, sorted_rows
 from team_console.console.tui.outcomes import with_pending
 from team_console.console.tui.screen_state import ScreenState
-from team_console.store.model.message import Status
+from team_console.store.model.message import Message, Status
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.views.rows import RequestRow, RequestState, View
+from team_console.store.views.rows import DeliveryRow, RequestRow, RequestState, View
 from team_console.store.views.search import Query, Searchable
 from team_console.widgets.document import Document
 from team_console.widgets.row_drawing import Drawing
@@ -232,3 +232,39 @@ class Listing(ABC, Generic[RowT]):
         """Return the document of a row, which says first what is pending about it."""
         document, decided = self.document_of(row), self.pending_of(row)
         return with_pending(document, decided) if document and decided else document
+
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+def sorted_rows(rows: tuple[RowT, ...], name: str) -> tuple[RowT, ...]:
+    """Return the rows by `name`, oldest first; as they are for an empty name."""
+    key = _SORT_KEYS.get(name)
+    return tuple(sorted(rows, key=key)) if key is not None else rows
+
+
+def _message_of(row: Any) -> Message:
+    if isinstance(row, RequestRow):
+        return row.question
+    return row.message if isinstance(row, DeliveryRow) else row
+
+
+def _state_of(row: Any) -> str:
+    return str(row.state) if isinstance(row, RequestRow | DeliveryRow) else _message_of(row).status
+
+
+_SORT_KEYS: Mapping[str, Callable[[Any], Any]] = {
+    "age": lambda row: _message_of(row).created_at or _NEVER,
+    "agent": lambda row: (row.recipient if isinstance(row, DeliveryRow) else _message_of(row).sender).casefold(),
+    "kind": lambda row: str(row.kind) if isinstance(row, RequestRow) else _message_of(row).type,
+    "state": _state_of,
+}
+
+
+def next_sort(mode: str, present: str) -> str | None:
+    """Return the column after `present`: at the end none, which is ""; None where there is no choice."""
+    shape = properties_of(Sort).get(mode)
+    if shape is None:
+        return None
+    names = shape["enum"]
+    return names[(names.index(present) + 1) % len(names)] if present in names else ""

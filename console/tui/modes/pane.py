@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from msgspec.structs import replace
 from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.tui.cache import ScreenCache
-from team_console.console.tui.empty_lists import BROKEN, has_command
-from team_console.console.tui.first_step import first_step
+from team_console.console.tui.empty_lists import BROKEN, first_step, has_command
 from team_console.console.tui.modes.divider import Divider
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.presenter import DetailPresenter

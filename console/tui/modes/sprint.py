@@ -17,10 +17,21 @@ from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StorySt
 from team_console.store.views.search import Searchable, searchable_texts
 from team_console.widgets.ages import clock_time
 from team_console.widgets.document import Block, Document, Heading, Lines, Text, fact
-from team_console.widgets.progress_bar import DONE, FAILED, OPEN, RUNNING, progress_bar
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.signs import STORIES
-from team_console.widgets.text import Line, Part, pad, safe_name, spread, width_of
+from team_console.widgets.text import (
+    DONE,
+    FAILED,
+    OPEN,
+    RUNNING,
+    Line,
+    Part,
+    pad,
+    progress_bar,
+    safe_name,
+    spread,
+    width_of,
+)
 
 _ALL_STEPS = 11
 """Steps of the life of a temporary agent."""
