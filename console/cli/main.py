@@ -356,7 +356,7 @@ def find_verb(name: str) -> Verb:
     if several is not None:
         hint = f"Did you mean {' or '.join(repr(f'{PROGRAM} {verb}'.rstrip()) for verb in several)}?"
     if "/" in name or "." in name:
-        hint = f"To open the team there: {PROGRAM} -t {name}"
+        hint = f"To open the team there: {PROGRAM} -t {shlex.quote(name)}"
     raise UsageError(f"there is no verb {name!r}", hint)
 
 

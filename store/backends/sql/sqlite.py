@@ -223,7 +223,7 @@ _REFUSALS = (
     ("database is locked", Code.STORE_LOCKED, "Another program holds the database; try again."),
     ("not a database", Code.STORE_UNREADABLE, "Name another file, or restore a copy of this one."),
     ("malformed", Code.STORE_UNREADABLE, "Stop all writers, then restore a copy or run: sqlite3 FILE .recover"),
-    ("unable to open", Code.STORE_UNREADABLE, "Check that the file exists and may be read."),
+    ("unable to open", Code.STORE_UNREADABLE, "Check that it exists, may be read and has a path of at most 500 bytes."),
     ("is full", Code.STORE_FAILED, "Free some space and try again; nothing was changed."),
     ("disk i/o", Code.STORE_FAILED, "Check the disk, whether it is full, and whether the file was cut."),
     ("no such", Code.STORE_UNREADABLE, "The database is not what it was when it was opened; look at the file."),
