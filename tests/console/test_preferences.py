@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from team_console.console.preferences import OwnCommand, Preferences, Sort, as_toml, check
 from team_console.console.tui import app
+from team_console.console.tui.commands import help_and_settings as commands
 from team_console.console.tui.list_screens import ThemeList
 from team_console.console.tui.notices import POP_TITLE
 from team_console.console.tui.themes import CONTRAST, DARK
