@@ -17,6 +17,7 @@ from team_console.store.service.deliveries import Remedy, apply_remedy
 # `failures`: what could not be delivered, with attempts, the next try and the last error.
 
 _DEAD_LETTERS = ("failed", "expired")
+"""Statuses of messages that nobody tries to deliver any more."""
 
 
 @verb(flag("--failed", "only dead letters: no more tries will be made"))
@@ -57,6 +58,7 @@ def failure_json(message: Message) -> dict[str, Any]:
 
 
 def _is_put_off(message: Message) -> bool:
+    """Return whether a message failed and waits for another try."""
     return message.status == "retry" or (message.status == "pending" and message.envelope("error_message") is not None)
 
 

@@ -119,7 +119,7 @@ class Verb(Struct, frozen=True):
         return command
 
 
-_GROUPS = {
+_GROUPS: dict[tuple[str, str], dict[str, str]] = {
     ("Start a team", "team"): {
         "demo": "watch a simulated team at work, in a temporary folder",
         "init": "make a new team in a folder, a database file or on a server",
@@ -212,6 +212,7 @@ BY_NAME = {verb.name: verb for verb in VERBS}
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
+"""Exit statuses, as a shell has them for a program that a signal ended."""
 
 
 def run(argv: Sequence[str]) -> int:
@@ -249,6 +250,11 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _dispatch(argv: Sequence[str], call: Call) -> int:
+    """Read the command line and do its verb, or open the console without one; returns the exit status.
+
+    Raises:
+        TeamError: `USAGE`; what the verb raises.
+    """
     for word in argv:  # in a message lone surrogates would end up that no other reader accepts
         if not word.isascii() and any("\ud800" <= item <= "\udfff" for item in word):
             text = f"argument {word!r} is not text in the encoding of this terminal"
@@ -488,23 +494,30 @@ def meant_verb(name: str) -> str | None:
 def meant_option(parser: Parser, message: str, given: Sequence[str]) -> str | None:
     """Return the nearest valid option where argparse refused `given` with `message`; None when none is near."""
     options = [name for action in parser._actions for name in action.option_strings]
-    named = message.removeprefix("argument ").partition(":")[0].split("/")
-    for option, value in pairwise(given if "expected one argument" in message else ()):
-        if option in named and value.startswith("-") and value not in options:  # it was taken for an option
-            return f"A value that begins with a dash is given as {shlex.join([f'{option}={value}'])}"
-    for word in (word.partition("=")[0] for word in given if word.startswith("--")):
-        if word in options or len(word) < 4:
-            continue
-        same = (name for names in map(str.split, _SAME_OPTIONS) if word in names for name in names)
-        if meant_by_others := next((name for name in same if name in options), None):
-            return f"Did you mean {meant_by_others}?"
-        alone = next((item.metavar for item in parser._actions if item.metavar == word[2:].upper()), None)
-        if alone is not None:
-            return f"{alone} is given without {word}: {parser.prog} {alone}"
-        began = [name for name in options if name.startswith(word)]
+    if "expected one argument" in message:
+        refused = message.removeprefix("argument ").partition(":")[0].split("/")
+        for option, value in pairwise(given):
+            if option in refused and value.startswith("-") and value not in options:  # it was taken for an option
+                return f"A value that begins with a dash is given as {shlex.join([f'{option}={value}'])}"
+    words = (word.partition("=")[0] for word in given if word.startswith("--"))
+    unknown = [word for word in words if word not in options and len(word) >= 4]
+    return next(filter(None, (_meant_by(word, parser, options) for word in unknown)), None)
+
+
+def _meant_by(word: str, parser: Parser, options: Sequence[str]) -> str | None:
+    """Return the next step for one option that there is not, by the name of others, its beginning or its letters; None
+    where nothing is near.
+    """
+    same = (name for names in map(str.split, _SAME_OPTIONS) if word in names for name in names)
+    meant_by_others = next((name for name in same if name in options), None)
+    if meant_by_others is not None:
+        return f"Did you mean {meant_by_others}?"
+    alone = next((item.metavar for item in parser._actions if item.metavar == word[2:].upper()), None)
+    if alone is not None:
+        return f"{alone} is given without {word}: {parser.prog} {alone}"
+    near = [name for name in options if name.startswith(word)]
+    if len(near) != 1:
         from difflib import get_close_matches  # 1 ms, for a mistake
 
         near = get_close_matches(word.lower(), options, n=1, cutoff=_NEAR)
-        if meant := began if len(began) == 1 else near:
-            return f"Did you mean {meant[0]}?"
-    return None
+    return f"Did you mean {near[0]}?" if near else None

@@ -148,6 +148,7 @@ def _location_of_new_team(given: str | None, team: str | None) -> str:
 
 
 def _name_for_team(place: str) -> str:
+    """Return the name of a team that is given none: of its database, of its folder or of its project."""
     if "://" in place:
         name = place.partition("?")[0].rstrip("/").rpartition("/")[2]
     else:
@@ -291,6 +292,7 @@ def do_member(call: Call) -> None:
 
 
 def _given_fields(call: Call) -> dict[str, Any]:
+    """Return the fields of an `Agent` that the options give, by their names there."""
     options = call.options
     given: dict[str, Any] = {"role": options.role, "plan_mode_required": options.plan}
     given["deliver_timeout"] = options.deliver_timeout
@@ -307,6 +309,7 @@ def _given_fields(call: Call) -> dict[str, Any]:
 
 
 def _command(text: str) -> tuple[str, ...]:
+    """Return the words of a command as a shell reads them; none for the inbox file."""
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
@@ -320,6 +323,11 @@ def _fields_in_word(word: str, agent: Agent) -> dict[str, Any]:
 
 
 def _refuse_fields(fields: dict[str, Any], what: str) -> None:
+    """Refuse options that change a member where `what` is done changes none.
+
+    Raises:
+        TeamError: `USAGE` for the first of them.
+    """
     if fields:
         option = "--" + next(iter(fields)).replace("_mode_required", "").replace("_", "-")
         raise UsageError(f"member {what} takes no {option}", "Leave it out.")

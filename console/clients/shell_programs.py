@@ -354,16 +354,19 @@ _RUNS_IN = table_of("""
 _OF_SHELLS = ("-o", "-O", "+O", "--rcfile", "--init-file", "-f", "-q")
 _OF_READ, _OF_MAPFILE = each_word("-d -i -n -N -p -t -u"), each_word("-d -n -O -s -u -C -c")
 _OF_PARALLEL = each_word("-j -a -N -n -S --jobs --arg-file --max-args --sshlogin --joblog")
+"""Options that take a word, of shells, of `read`, of `mapfile` and of `parallel`."""
 _SHORTER = {
     "python": re.compile(r"(?:python|pypy)[\d.]*$|py$"),
     "pip": re.compile(r"pip[\d.]+$"),
     "mvn": re.compile(r"mvn[wd](?:\.cmd)?$"),
     "gradle": re.compile(r"gradlew(?:\.bat)?$"),
 }
+"""Program -> the other names under which it is called."""
 _VERSION = re.compile(r"(?<=[\w-])@[\w.^~+-]+$")
 """Stands behind a package that is run."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _IS_LATER_OPTION = re.compile(r"--[^=]+$")
+"""A long option without its value: one that no table has may take the word behind it."""
 _IS_VALUE = re.compile(r"(?![-+]|[a-z-]+$)")
 """What no program has as a subcommand: behind an option that is not known it is the word of that."""
 
@@ -435,11 +438,7 @@ def started_by(words: list[str]) -> Iterator[Started]:
     if name in ("hyperfine", "concurrently", "tmux", "screen"):
         yield from (word for word in words[1:] if " " in word or "\n" in word)
     if name == "parallel":
-        end = next((at for at, word in enumerate(words) if word[:3] == ":::"), len(words))
-        begin = " ".join(words[_behind_options(words, 1, _OF_PARALLEL) : end])
-        yield begin
-        for word in words[end + 1 : end + 65]:
-            yield begin.replace("{}", word) if "{}" in begin else f"{begin} {word}"
+        yield from _started_by_parallel(words)
     if name == "git":
         yield from _by_setting(words)
     for path, at in paths_of(words):
@@ -448,15 +447,35 @@ def started_by(words: list[str]) -> Iterator[Started]:
             texts = words[_command_at(words, at, _TEXT_STARTERS[path], is_text=True) :]
             yield "".join(texts[:1]) if path == "trap" else " ".join(texts)
         # `command -v` only looks for the program.
-        if path in _STARTERS and not (path == "command" and words[1:2] and re.match(r"-p*[vV]", words[1])):
-            start = _command_at(words, at, _STARTERS[path])
-            yield words[start:]
-            for word, behind in pairwise(words[at:start]):
-                option, equals, value = word.partition("=")
-                if option in _PROGRAM_OPTIONS.get(path, ()):
-                    yield [value if equals else behind, *words[start:]]
-            if start < len(words) and _IS_LATER_OPTION.match(words[start - 1]):
-                yield words[start + 1 :]  # behind an option of a later version that takes a word
+        is_lookup = path == "command" and re.match(r"-p*[vV]", "".join(words[1:2])) is not None
+        if path in _STARTERS and not is_lookup:
+            yield from _started_behind(path, words, at)
+
+
+def _started_by_parallel(words: list[str]) -> Iterator[str]:
+    """Yield the command of `parallel`, and what it becomes with each of the first 64 words behind `:::`."""
+    end = next((at for at, word in enumerate(words) if word[:3] == ":::"), len(words))
+    begin = " ".join(words[_behind_options(words, 1, _OF_PARALLEL) : end])
+    yield begin
+    for word in words[end + 1 : end + 65]:
+        yield begin.replace("{}", word) if "{}" in begin else f"{begin} {word}"
+
+
+def _started_behind(path: str, words: list[str], at: int) -> Iterator[list[str]]:
+    """Yield the command that stands behind the options of a program of `_STARTERS`.
+
+    Args:
+        path: The program, with its subcommands.
+        at: Where the words behind these begin.
+    """
+    start = _command_at(words, at, _STARTERS[path])
+    yield words[start:]
+    for word, behind in pairwise(words[at:start]):
+        option, equals, value = word.partition("=")
+        if option in _PROGRAM_OPTIONS.get(path, ()):
+            yield [value if equals else behind, *words[start:]]
+    if start < len(words) and _IS_LATER_OPTION.match(words[start - 1]):
+        yield words[start + 1 :]  # behind an option of a later version that takes a word
 
 
 def script_of(words: Sequence[str]) -> str:

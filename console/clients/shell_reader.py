@@ -60,12 +60,15 @@ _MOST_LINES = 64
 _TAKE_NO_ASSIGNMENT = frozenset(("builtin", "command", "eval"))
 """Programs for which a word with an equals sign is part of a text, or of another command."""
 _COMMAND_ENDS = re.compile(r"[;|&()\n`]|[{}](?=[\s;]|$)|(?<=\s)\{")
+"""Signs that may end a command, braces only where they stand alone or begin a word."""
 _REDIRECTION = re.compile(r"\d*[<>]")
+"""Begins a word that is a redirection."""
 
 
 def commands_in(text: str, folder: str) -> list[Command]:
     """Return the commands of a text for a shell that begins in `folder`, with those that they start."""
     reader = _TextReader(len(text), folder)
+    # Without the signs that mean something in a word here (`shell_values`).
     text = re.sub("[\0-\4]", "", text).replace("\r\n", "\n").replace("\r", "\n")
     reader.read(text, CommandInText([], "", (), folder, -1))
     reader.run()

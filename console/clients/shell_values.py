@@ -111,7 +111,8 @@ class Variables(dict[str, list[str]]):
 
         Before all values are known there is no choice for a variable without one.
         """
-        choices, count = [(BETWEEN_WORDS.join(words), 0)], 0
+        choices = [(BETWEEN_WORDS.join(words), 0)]  # the words as one text, and how many uses in it were replaced
+        count = 0
         while choices and count < _MOST_VALUES:
             line, level = choices.pop()
             self.budget -= len(line)
@@ -119,6 +120,7 @@ class Variables(dict[str, list[str]]):
             if use is None:
                 count += 1
                 parted = [word.split(BETWEEN_FIELDS) for word in line.split(BETWEEN_WORDS)]
+                # An empty field is left out, but for a word that is one itself.
                 yield [field for fields in parted for field in fields if field or len(fields) == 1]
                 continue
             is_followed = level <= _DEEPEST and self.budget > 0
@@ -137,9 +139,7 @@ class Variables(dict[str, list[str]]):
         if how == LIST:
             return value
         if how == QUOTED:
-            value = value.replace(BETWEEN_FIELDS, " ")
-        else:
-            # The name of a variable in it may have such signs, too.
-            parts = re.sub(f"(\3[^\4]*\4)|{self.between_fields()}", lambda part: part[1] or BETWEEN_FIELDS, value)
-            value = parts or BETWEEN_FIELDS
-        return as_one_field(value) if how == QUOTED else re.sub("\3.", f"\3{how}", value)
+            return as_one_field(value.replace(BETWEEN_FIELDS, " "))
+        # What parts fields may stand in a use of a variable, too, and stays there.
+        parted = re.sub(f"(\3[^\4]*\4)|{self.between_fields()}", lambda part: part[1] or BETWEEN_FIELDS, value)
+        return re.sub("\3.", f"\3{how}", parted or BETWEEN_FIELDS)

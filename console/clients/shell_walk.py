@@ -28,13 +28,17 @@ if TYPE_CHECKING:
 READS_FILE, SETS_EACH = "<", "for"
 """Stand for the programs of a redirection from a file, and of the beginning of a loop."""
 _INNER_SHELLS = frozenset(("subshell", "command_substitution", "process_substitution"))
+"""Nodes that are run by a shell of their own: a change of folder ends with it."""
 _STATEMENTS = frozenset(("pipeline", "command", "command_substitution"))
+"""Nodes that print, and keep that in a variable of their own where nothing else reads it."""
 _RUN_BY_OTHERS = re.compile(r"(?:\w+_)?(?:COMMAND|EDITOR|PAGER|VISUAL|ASKPASS|EXTERNAL_DIFF)$|PS\d$")
 """Variables whose value other programs run."""
 _NAMING = re.compile(r"(?:declare|local|typeset) -\w*n")
 """Begins a declaration that makes a variable another name of one."""
 _DESCRIPTOR = re.compile(rb"(?<![^\s;&|()])(\d{1,3})(?:<<)?[<>]\Z")
+"""Ends, with the first sign of a redirection, the text before it: the number that belongs to it."""
 BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+"""Choices in braces, each of which becomes a word."""
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
 _OTHER_FOLDER = re.compile(r"~-(?=/|$)")
 """Begins a word with the folder before the last change of it."""
@@ -43,6 +47,7 @@ _ESCAPED_IN_DOCUMENT = re.compile(r"\\([$`\\])")
 _JOINED_LINES = re.compile(r"(\\[^\n])|\\\n")
 """What joins two lines, also within the quotes of a substitution; what is escaped otherwise stays."""
 _VARIABLE = re.compile(r"\$\{?(\w+|[@*])(\[[^\]]*\])?(:?[-=+?])?")
+"""Begins the use of a variable: its name, its index, and the operator before what stands in for it."""
 _NAMED_BY_ANOTHER = re.compile(r"\$\{!(\w+)\}")
 _PATTERN = re.compile(r"[*?]|\[[^\]/]+\]")
 """What a shell replaces in the path of a program by what is there."""
@@ -137,9 +142,11 @@ class TextWalk:
         return f"{kind}{self._parsed.number}/{node.start_byte}"
 
     def _note(self, words: list[str], reads: str = "", outputs: tuple[str, ...] = ()) -> None:
+        """Note a command that runs in the present folder."""
         self.commands.append(CommandInText(words, reads, outputs, self.folder, self._depth))
 
     def _note_command(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
+        """Note a command, and the folder in which the next one runs."""
         parts: list[Node] = []
         for child in node.children:
             if child.type == "command_name":
@@ -164,6 +171,7 @@ class TextWalk:
             self.folder, self._folder_before = folder_behind(self.folder, word), self.folder
 
     def _note_assignment(self, node: Node) -> None:
+        """Give a variable the value of an assignment, beside those that it had."""
         named, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if named is None:
             return
@@ -184,6 +192,7 @@ class TextWalk:
             self._note(["eval", text.removeprefix("!")])
 
     def _note_redirection(self, node: Node, reads: str, outputs: tuple[str, ...]) -> None:
+        """Note the file that a redirection writes or reads, or the text that it reads."""
         operator = next((child for child in node.children if "<" in child.type or ">" in child.type), None)
         if operator is None:
             return
