@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -175,33 +175,23 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_plan_appears_and_leaving_ends_everything(temporary: Path, elsewhere: CommandLine) -> None:
+ENDS: Mapping[str, Callable[[Terminal], object]] = {
+    "ctrl+q": lambda terminal: terminal.send("\x11"),
+    "a signal": lambda terminal: terminal.signal(signal.SIGTERM),
+    "a lost terminal": lambda terminal: terminal.hang_up(),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_however_a_console_ends_its_agents_and_its_folder_do(end: str, temporary: Path, elsewhere: CommandLine) -> None:
     with Terminal(DEMO, cwd=elsewhere.folder) as terminal:
-        terminal.wait_for("sprint-42", "●")
-        terminal.wait_for("Plan · ")
+        terminal.wait_for("sprint-42", "Plan · ", "●")
         terminal.send("2")
         terminal.wait_for("Agent ", "not seen")
         assert " join " not in terminal.text, "whoever joined it would be left without a team"
         [folder] = demo_folders(temporary)
         eventually(lambda: processes_about(folder / "team"), "the process of the agents")
-        terminal.send("\x11")
-        assert terminal.wait_exit() == 0
-    assert processes_about(folder / "team") == []
-    assert demo_folders(temporary) == []
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, None], ids=str)
-def test_a_signal_or_a_lost_terminal_ends_console_agents_and_folder(
-    number: signal.Signals | None, temporary: Path, elsewhere: CommandLine
-) -> None:
-    with Terminal(DEMO, cwd=elsewhere.folder) as terminal:
-        terminal.wait_for("sprint-42", "●")
-        [folder] = demo_folders(temporary)
-        if number is None:
-            terminal.hang_up()
-        else:
-            terminal.signal(number)
-            terminal.wait_exit()
+        ENDS[end](terminal)
     eventually(lambda: not processes_about(folder / "team"), "the end of every process")
     eventually(lambda: not demo_folders(temporary), "the end of the folder")
 
