@@ -17,26 +17,22 @@ _EMOJI = (
 _STRAY_JOINER = f"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])"
 """A joiner that joins no emoji: it cannot be seen. One between two emoji makes them one, as in 👩 + joiner + 💻."""
 _STRAY_SELECTOR = f"[\ufe00-\ufe0d]|[\ufe0e\ufe0f](?<![{_EMOJI}].)(?<![0-9#*]\ufe0f(?=\u20e3))"
-"""A variation selector behind no emoji and in no keycap: it cannot be seen, and a row of them can spell any secret."""
+"""A variation selector behind no emoji and in no keycap: it cannot be seen, and a row of them can spell any secret.
+Each look behind ends with the selector itself, and says what may not stand before it."""
 UNSAFE = (
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
-    "\U00013430-\U0001343f\U00016fe4\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls but tab and newline
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # soft hyphen, joiners, fillers and selectors of scripts
+    "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f"  # no width, line ends, direction of writing
+    "\u3164\ufeff\uffa0\ufff0-\ufffb"  # fillers, the byte order mark, annotations
+    "\ud800-\udfff"  # halves of characters
+    "\U00013430-\U0001343f\U00016fe4\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"  # signs that join others
+    "\U000e0000-\U000e0fff"  # tags, which spell ASCII that nobody sees
+    "]"
     f"|{_STRAY_JOINER}|{_STRAY_SELECTOR}"
 )
 """One character that steers a terminal or cannot be seen."""
-_BLOCKS_OF_MARKS = (
-    "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u1cff\u1dc0-\u1dff\u20d0-\u20ff\u2cef-\u2cf1\u2d7f\u2de0-\u2dff\u302a-\u302f"
-    "\u3099\u309a\ua66f-\uabff\ud7b0-\ud7ff\ufb1e\ufe00-\ufe0f\ufe20-\ufe2f\U000101fd-\U0001bfff\U0001cf00-\U0001d24f\U0001da00-\U0001efff"
-)
-"""Blocks that hold all marks, and letters beside them."""
-_JOINED_VOWELS = "\u1160-\u11ff\ud7b0-\ud7ff"
-"""Vowels and ends of Korean syllables, which take no cell of their own as marks do, and are letters."""
-_POSSIBLE_PILE = rf"(?=[{_BLOCKS_OF_MARKS}])(?:[^\w\x00-\u02ff]|[{_JOINED_VOWELS}]){{5,}}"
-"""Five or more characters in a row that may be marks. Hardly any text has such a run; only there is each looked at."""
-_MARK_CATEGORIES = frozenset({"Mn", "Me", "Mc", "Cn"})
-_MOST_MARKS = 4
-"""Marks on one character that are shown."""
+
 _SKIN_TONES = "\U0001f3fb-\U0001f3ff"
 _FIRST_EMOJI = f"(?:(?![{_SKIN_TONES}])[{_EMOJI}]|(?<![{_EMOJI}\ufe0f])\ufe0f*+[{_SKIN_TONES}])"
 """The first emoji of a chain. A skin tone may be one only where a run of skin tones begins: if each of a long run were
@@ -45,6 +41,7 @@ _JOINER_AFTER_EMOJI = f"[\ufe0f{_SKIN_TONES}]*+\u200d"
 _LONG_CHAIN = f"({_FIRST_EMOJI}{_JOINER_AFTER_EMOJI}(?:[{_EMOJI}]{_JOINER_AFTER_EMOJI}){{3}}[{_EMOJI}]\ufe0f?)\u200d"
 """Five emoji joined to one, more than a real one has (a family of four), and the joiner that would add another."""
 _REPLACEMENT = "\ufffd"
+"""Stands for what is not shown."""
 _KEPT_CONTROLS = {ord("\n"): None, ord("\t"): None}
 """Newline and tab, which stay although they are not printable; `str.translate` takes them out."""
 
@@ -84,6 +81,7 @@ _ODD_BLANKS = "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]"
 
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Me", "Mn", "Zl", "Zp", "Zs"})
+"""Categories of Unicode of which nothing is seen by itself: controls, marks, separators."""
 _INKLESS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and signs by their category, of which nothing is seen."""
 
@@ -109,6 +107,11 @@ def fenced(text: object, fence: str = "> ") -> list[str]:
     return [fence + line if line else fence.rstrip() for line in safe_text(text).split("\n")]
 
 
+_RUN_BEYOND_ASCII = r"[^\n -~]+"
+"""A run of anything but printable ASCII: only there can anything be unsafe, and looking for it costs ten times as much
+for each character."""
+
+
 def safe_json(text: str) -> str:
     """Return JSON in which what breaks a line, steers a terminal or cannot be seen is escaped, so that all that a
     message says stays between its quotes. It means the same.
@@ -119,14 +122,25 @@ def safe_json(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
+    """Return a run of text with escapes of JSON in place of what `safe_text` would replace."""
     # guard: json-escapes
     seen = re.sub(UNSAFE, lambda match: json.dumps(match.group())[1:-1], text)
     return cut_piles(seen, lambda marks: json.dumps(marks)[1:-1])
 
 
-_RUN_BEYOND_ASCII = r"[^\n -~]+"
-"""A run of anything but printable ASCII: only there can anything be unsafe, and looking for it costs ten times as much
-for each character."""
+_BLOCKS_OF_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u1cff\u1dc0-\u1dff\u20d0-\u20ff\u2cef-\u2cf1\u2d7f\u2de0-\u2dff\u302a-\u302f"
+    "\u3099\u309a\ua66f-\uabff\ud7b0-\ud7ff\ufb1e\ufe00-\ufe0f\ufe20-\ufe2f\U000101fd-\U0001bfff\U0001cf00-\U0001d24f\U0001da00-\U0001efff"
+)
+"""Blocks that hold all marks, and letters beside them."""
+_JOINED_VOWELS = "\u1160-\u11ff\ud7b0-\ud7ff"
+"""Vowels and ends of Korean syllables, which take no cell of their own as marks do, and are letters."""
+_POSSIBLE_PILE = rf"(?=[{_BLOCKS_OF_MARKS}])(?:[^\w\x00-\u02ff]|[{_JOINED_VOWELS}]){{5,}}"
+"""Five or more characters in a row that may be marks. Hardly any text has such a run; only there is each looked at."""
+_MARK_CATEGORIES = frozenset({"Mn", "Me", "Mc", "Cn"})
+"""Categories of marks, and of what Unicode knew nothing of when this Python was made."""
+_MOST_MARKS = 4
+"""Marks on one character that are shown."""
 
 
 def cut_piles(text: str, replacement: Callable[[str], str]) -> str:
@@ -139,6 +153,7 @@ def cut_piles(text: str, replacement: Callable[[str], str]) -> str:
 
 
 def _with_piles_cut(run: str, replacement: Callable[[str], str]) -> Iterator[str]:
+    """Yield the parts of a run, marks and others in turn, with what is beyond the fourth mark replaced."""
     for is_mark, group in groupby(run, _is_mark):
         marks = "".join(group)
         if is_mark and len(marks) > _MOST_MARKS:
@@ -158,6 +173,7 @@ def _is_mark(character: str) -> bool:
 
 
 def _sign_for(match: re.Match[str]) -> str:
+    """Return what stands for an unsafe character: the picture of a control, else the sign for what is not shown."""
     point = ord(match.group())
     if point < 0x20:
         return chr(0x2400 + point)
