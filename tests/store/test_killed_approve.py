@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.backends.sql.sqlite import SqliteTeam
+from team_console.store.backends.sql.sqlite_team import SqliteTeam
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller

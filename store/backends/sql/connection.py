@@ -68,6 +68,13 @@ _VALUES_AT_ONCE = 500
 """Values that one statement looks for."""
 
 
+class FileId(NamedTuple):
+    """Which file it is, whatever its name: a name may be given to another."""
+
+    device: int
+    inode: int
+
+
 class Column(Struct, frozen=True):
     """A column of a table.
 
@@ -148,7 +155,7 @@ class Connection(ABC):
 
     Attributes:
         driver: The driver's own connection.
-        file: Which file was opened, by device and inode; None for a server.
+        file: Which file was opened; None for a server.
         error: The class of all errors of the driver.
         is_strict: Whether a value has to be of its column's type.
         blob: The name of the type for bytes.
@@ -158,7 +165,7 @@ class Connection(ABC):
     is_strict: ClassVar[bool]
     blob: ClassVar[str]
 
-    def __init__(self, driver: Any, file: tuple[int, int] | None = None) -> None:
+    def __init__(self, driver: Any, file: FileId | None = None) -> None:
         self.driver = driver
         self.file = file
 

@@ -76,10 +76,10 @@ def _open_team(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
     """
     try:
         if isinstance(place, Path):
-            from team_console.store.backends.sql.sqlite import SqliteTeam
+            from team_console.store.backends.sql.sqlite_team import SqliteTeam
 
             return SqliteTeam(place, read_only=read_only, clock=clock)
-        from team_console.store.backends.sql.postgres import PostgresTeam
+        from team_console.store.backends.sql.postgres_team import PostgresTeam
 
         return PostgresTeam(place, read_only=read_only, clock=clock)
     except ValueError as error:

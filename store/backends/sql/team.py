@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.store.backends.sql.connection import Connection, like_pattern
-from team_console.store.backends.sql.finished import count_finished, count_pushed, older_page
 from team_console.store.backends.sql.history import (
     AuditRow,
     TrailTableFollower,
@@ -18,7 +17,13 @@ from team_console.store.backends.sql.history import (
     archived_messages,
     column_text,
 )
-from team_console.store.backends.sql.row_reader import RowReader, messages_in_order
+from team_console.store.backends.sql.row_reader import (
+    RowReader,
+    count_finished,
+    count_pushed,
+    messages_in_order,
+    older_page,
+)
 from team_console.store.backends.sql.rows import dump, is_storable
 from team_console.store.backends.sql.schema import (
     ATTACHMENTS,

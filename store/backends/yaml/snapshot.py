@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from team_console.store.backends.locked_files import missing_locks
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.yaml.archives import Archives
-from team_console.store.backends.yaml.audit_trail import AuditTrail, TrailTip, TransactionLine
+from team_console.store.backends.yaml.audit_trail import AuditTrail, TrailFileFollower, TrailTip, TransactionLine
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.conflicted_copies import ConflictedCopies
 from team_console.store.backends.yaml.disk import Disk, FileVersion
@@ -41,7 +41,6 @@ from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, apply_line
 from team_console.store.backends.yaml.queue_file import QueueFile, load_queue
 from team_console.store.backends.yaml.recovery import audit_problem, is_cut_short
-from team_console.store.backends.yaml.trail_follower import TrailFileFollower
 from team_console.store.contract.lock_holder import HolderWatch, LockHolder
 from team_console.store.contract.problem_codes import FOREIGN_WRITE, NO_LOCKS, NO_LOCKS_HINT, ROLLED_BACK
 from team_console.store.contract.snapshot import Condition, Snapshot

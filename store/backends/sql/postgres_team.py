@@ -2,47 +2,37 @@
 
 A writer holds `agent_message` in SHARE ROW EXCLUSIVE mode: readers go on, every other writer waits, programs that know
 nothing of team-console included.
+
+First stands how processes are present (`PresentOnServer`) and how changes are noticed (`listen`), then the team.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import re
 import threading
 import time
 import zlib
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
-from psycopg.abc import Buffer
-from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
-from team_console.store.backends.sql.connection import (
-    Column,
-    Connection,
-    Meddler,
-    Relation,
-    Values,
-    for_psycopg,
-    sql_name,
-)
+from team_console.store.backends.sql.connection import Connection
 from team_console.store.backends.sql.history import AuditRow
-from team_console.store.backends.sql.schema import (
-    AUDIT,
-    MESSAGES,
-    OUR_TABLES,
-    POLICY_HINT,
-    TABLE_CHANGED,
-    Shape,
-    find_shape,
+from team_console.store.backends.sql.postgres_connection import (
+    SELECT_PID,
+    LenientText,
+    PostgresConnection,
+    is_lost,
+    is_policy_refusal,
+    milliseconds,
 )
+from team_console.store.backends.sql.schema import AUDIT, MESSAGES, POLICY_HINT, TABLE_CHANGED, Shape, find_shape
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.backends.sql.window import LARGE, finished_rows, unfinished_rows
 from team_console.store.contract.lock_holder import LockHolder, locked_error
@@ -54,173 +44,6 @@ from team_console.store.model.counted import first_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import state_folder
 
-_TABLES = """
-SELECT relname::text, has_table_privilege(pg_class.oid, 'SELECT')
-FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace
-WHERE relkind IN ('r', 'p') AND relpersistence <> 't' AND nspname <> 'pg_catalog' AND pg_table_is_visible(pg_class.oid)
-AND relname::text IN
-"""
-_COLUMNS = """
-WITH RECURSIVE found AS (
-    SELECT attrelid, attnum, attname, attcollation, atttypid AS kind, atttypmod AS form, attnotnull AS is_required,
-    atthasdef OR attidentity <> '' OR attgenerated <> '' AS has_default
-    FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-    WHERE relname::text = :table AND relkind IN ('r', 'p', 'f', 'v', 'm') AND pg_table_is_visible(pg_class.oid)
-    AND attnum > 0 AND NOT attisdropped
-    UNION ALL
-    SELECT attrelid, attnum, attname, attcollation, typbasetype, typtypmod, is_required OR typnotnull,
-    has_default OR typdefault IS NOT NULL
-    FROM found JOIN pg_type ON pg_type.oid = kind WHERE typtype = 'd'
-)
-SELECT attname::text, format_type(kind, form), EXISTS (
-    SELECT FROM pg_index
-    WHERE indrelid = attrelid AND indkey[0] = attnum AND indnkeyatts = 1 AND indisunique AND indisvalid
-    AND indpred IS NULL
-), is_required, has_default, ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = kind),
-EXISTS (SELECT FROM pg_collation WHERE oid = attcollation AND NOT collisdeterministic)
-FROM found JOIN pg_type ON pg_type.oid = kind WHERE typtype <> 'd' ORDER BY attnum
-"""
-"""A domain is the type that it was made of: what is written is cast to that, and the domain still has its say."""
-
-_OUR_TABLE_NAMES = ", ".join(f"'{name}'" for name in sorted(OUR_TABLES))
-_RELATION = f"""
-SELECT relname::text, relkind::text, (
-    SELECT min(source.relname::text) FROM pg_rewrite JOIN pg_depend ON pg_depend.objid = pg_rewrite.oid
-    JOIN pg_class AS source ON source.oid = pg_depend.refobjid
-    WHERE pg_rewrite.ev_class = pg_class.oid AND source.oid <> pg_class.oid
-), row_security_active(pg_class.oid) OR EXISTS (
-    SELECT FROM pg_class AS ours WHERE ours.relname IN ({_OUR_TABLE_NAMES}) AND ours.relkind = 'r'
-    AND pg_table_is_visible(ours.oid) AND row_security_active(ours.oid)
-), (
-    SELECT min(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = pg_class.oid AND relkind = 'r'
-), relkind = 'r' AND has_table_privilege(pg_class.oid, 'SELECT'), (
-    WITH teams AS (
-        SELECT one.relname, home.nspname, pg_table_is_visible(one.oid) AS is_used
-        FROM pg_class AS one JOIN pg_namespace AS home ON home.oid = one.relnamespace
-        WHERE one.relname IN (pg_class.relname, {_OUR_TABLE_NAMES})
-        AND one.relkind IN ('r', 'p') AND home.nspname = ANY (current_schemas(false))
-    )
-    SELECT min(used.nspname || '.' || used.relname || ' and not ' || other.nspname || '.' || other.relname)
-    FROM teams AS used JOIN teams AS other USING (relname)
-    WHERE used.is_used AND NOT other.is_used AND EXISTS (SELECT FROM teams WHERE is_used AND nspname <> used.nspname)
-)
-FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace
-WHERE lower(relname::text) = :name AND relkind IN ('r', 'p', 'v', 'm', 'f') AND relpersistence <> 't'
-AND nspname <> 'pg_catalog' AND pg_table_is_visible(pg_class.oid)
-ORDER BY relname::text = :name DESC LIMIT 1
-"""
-_ROW_PLACE = "(({0}.ctid::text::point)[0]::bigint * 65536 + ({0}.ctid::text::point)[1]::bigint)"
-"""Block and place in it of a row: rows are put behind each other, a changed one behind all."""
-_MEDDLERS = """
-WITH places AS (
-    SELECT to_regclass(:table)::oid AS place
-    UNION SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass(:table)
-)
-SELECT DISTINCT 'trigger', tgname::text FROM pg_trigger JOIN places ON tgrelid = place
-WHERE NOT tgisinternal AND tgtype & CAST(:bit AS integer) <> 0
-UNION ALL
-SELECT 'rule', rulename::text FROM pg_rewrite WHERE ev_class = to_regclass(:table) AND ev_type::text = :letter
-ORDER BY 2
-"""
-_EVENTS = {"INSERT": (4, "3"), "UPDATE": (16, "2"), "DELETE": (8, "4")}
-"""Event -> its bit in `pg_trigger.tgtype` and its letter in `pg_rewrite.ev_type`."""
-_NOT_ABOUT_A_ROW = ("08", "0A", "25", "28", "3D", "40", "42", "53", "54", "55", "57", "58", "F0", "XX")
-"""How the SQLSTATE of an error begins that says nothing of the row."""
-
-
-logging.getLogger("psycopg").addHandler(logging.NullHandler())  # it tells of errors that we tell of, and to stderr
-
-
-class _LenientText(Loader):
-    """Reads texts of a database that does not look at them: bytes that are not UTF-8 stop nothing, as in SQLite."""
-
-    def load(self, data: Buffer) -> str:
-        """Return the text."""
-        return bytes(data).decode("utf-8", "replace")
-
-
-class PostgresConnection(Connection):
-    """See `Connection`."""
-
-    driver: psycopg.Connection
-    home: list[PostgresConnection]
-    """Where it is kept between two uses: of the process that opened it."""
-    error = psycopg.Error
-    is_strict = True
-    blob = "BYTEA"
-
-    @property
-    def is_idle(self) -> bool:
-        """From the driver; a connection that was lost is not, either."""
-        return self.driver.info.transaction_status == TransactionStatus.IDLE
-
-    def answers(self) -> bool:
-        """Return whether the server answers a statement; only so a cut line, or a server that went, is noticed."""
-        try:
-            return bool(self.scalar("SELECT 1"))
-        except psycopg.Error:
-            return False
-
-    def tables(self, names: Collection[str]) -> Mapping[str, bool]:
-        """See `Connection.tables`."""
-        return dict(self.rows_among(_TABLES, [*names]))
-
-    def columns(self, table: str) -> list[Column]:
-        """See `Connection.columns`."""
-        found = self.rows(_COLUMNS, {"table": table})
-        return [
-            Column(name, kind, is_key, is_required, has_default, frozenset(words) or None, ignores_case)
-            for name, kind, is_key, is_required, has_default, words, ignores_case in found
-        ]
-
-    def refuses_row(self, error: Exception) -> bool:
-        """See `Connection.refuses_row`: whatever is not about the server, the session, or the statement itself."""
-        # guard: policy-refuses-the-row
-        if _is_policy_refusal(error):
-            return True
-        return not str(getattr(error, "sqlstate", None) or "08").startswith(_NOT_ABOUT_A_ROW)
-
-    def check_at_once(self) -> None:
-        """See `Connection.check_at_once`; Django's foreign keys wait for the commit."""
-        self.change("SET CONSTRAINTS ALL IMMEDIATE")
-
-    def check_references(self, table: str, rows: Sequence[Values]) -> None:
-        """See `Connection.check_references`: after `check_at_once` each statement says so itself."""
-        return None
-
-    def relation(self, name: str) -> Relation | None:
-        """See `Connection.relation`."""
-        found = self.first(_RELATION, {"name": name})
-        if found is None:
-            return None
-        place = _ROW_PLACE.format(sql_name(found[0])) if found[5] else ""
-        source = None if found[1] in ("r", "p") else found[2] or ""
-        return Relation(found[0], source, found[3], found[4], place, found[6] or "")
-
-    def references(self, table: str) -> list[tuple[str, str]]:
-        """See `Connection.references`: the server names the table."""
-        return []
-
-    def indexes(self, table: str) -> frozenset[str]:
-        """See `Connection.indexes`."""
-        wanted = """
-            SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-            WHERE indrelid = to_regclass(:table) AND indisvalid
-        """
-        return frozenset(name for (name,) in self.rows(wanted, {"table": table}))
-
-    def meddlers(self, table: str, event: str) -> list[Meddler]:
-        """See `Connection.meddlers`: triggers of the table and of its partitions, and rules."""
-        bit, letter = _EVENTS[event]
-        found = self.rows(_MEDDLERS, {"table": table, "bit": bit, "letter": letter})
-        return [Meddler(kind, name) for kind, name in found]
-
-    def _for_driver(self, statement: str) -> str:
-        return for_psycopg(statement)
-
-
-# Presence on a server: one row for each process that is present, renewed again and again, by the server's clock.
-
 BEAT_SECONDS = 0.5
 """How often a row is renewed."""
 LATE_SECONDS = 2.0
@@ -230,7 +53,7 @@ GONE_SECONDS = 30.0
 _FORGET_SECONDS = 3600
 """Age from which a row is deleted by whoever comes."""
 _PRESENT = "team_console_presence"
-_CREATE = f"""
+_CREATE_TABLE = f"""
 CREATE TABLE IF NOT EXISTS {_PRESENT}
 (presence TEXT NOT NULL, name TEXT NOT NULL, seen_at TIMESTAMPTZ NOT NULL, PRIMARY KEY (presence, name))
 """
@@ -247,8 +70,72 @@ _SELECT_PRESENT = f"""
 SELECT name, seen_at > clock_timestamp() - make_interval(secs => {LATE_SECONDS}) FROM {_PRESENT}
 WHERE presence = :presence AND seen_at > clock_timestamp() - make_interval(secs => {GONE_SECONDS})
 """
+_AWAY = (TeamError, OSError)
+"""What is raised while the server cannot be asked."""
 
-# Notices changes in PostgreSQL: LISTEN for what team-console commits, a glance every second for what others do.
+
+class PresentOnServer(SqlTeam):
+    """A team whose processes are present by a row each; one that is not renewed any more counts as gone."""
+
+    @contextmanager
+    def announce(self, presence: Presence, name: str) -> Iterator[bool]:
+        """Keep a row with a heartbeat. A console waits for no server, so it counts as announced before it is."""
+        row = {"presence": str(presence), "name": name}
+        waits = presence is not Presence.CONSOLE
+        if self.read_only or (waits and not self._write_first_row(row)):
+            yield False
+            return
+        over = threading.Event()
+        beating = threading.Thread(target=self._beat, args=(row, over, not waits), name="presence", daemon=True)
+        # guard: presence-heartbeat
+        beating.start()
+        try:
+            yield True
+        finally:
+            over.set()
+            with suppress(*_AWAY), self.connect() as connection:
+                connection.change(_LEAVE, row)
+
+    def attendance(self, presence: Presence) -> Attendance:
+        """Return whose row was renewed a moment ago; unknown while the server cannot be asked."""
+        try:
+            with self.connect() as connection:
+                if connection.scalar(_PRESENCE_TABLE) is None:
+                    return Attendance()
+                rows = connection.rows(_SELECT_PRESENT, {"presence": str(presence)})
+        except _AWAY:
+            return UNKNOWN_ATTENDANCE
+        known = [(name, is_fresh) for name, is_fresh in rows if is_presence_name(name)]
+        # guard: stale-presence-row
+        return Attendance(
+            names=frozenset(name for name, is_fresh in known if is_fresh),
+            doubtful=frozenset(name for name, is_fresh in known if not is_fresh),
+        )
+
+    def _write_first_row(self, row: dict[str, str]) -> bool:
+        """Make the table where there is none, forget who left long ago, and write the first row."""
+        try:
+            with self.connect() as connection:
+                if connection.scalar(_PRESENCE_TABLE) is None:
+                    connection.change(_CREATE_TABLE)
+                connection.change(_SWEEP)
+                connection.change(_BEAT, row)
+        except _AWAY:
+            return False
+        return True
+
+    def _beat(self, row: dict[str, str], over: threading.Event, begins: bool) -> None:
+        """Renew the row until it is over; a server that is away is asked again at the next beat.
+
+        Args:
+            begins: Whether the first row is still to be written.
+        """
+        while begins and not self._write_first_row(row) and not over.wait(BEAT_SECONDS):
+            pass
+        while not over.wait(BEAT_SECONDS):
+            with suppress(*_AWAY), self.connect() as connection:
+                connection.change(_BEAT, row)
+
 
 CHANNEL = "team_console"
 """Where a commit is told of to those who LISTEN."""
@@ -256,11 +143,50 @@ _GLANCE_SECONDS = 1.0
 """How often a watcher looks whether other programs changed the table."""
 _ANSWER_SECONDS = 5.0
 """How long it waits for the answer; then the server counts as away."""
-_FIRST_RECONNECT_SECONDS, _LONGEST_RECONNECT_SECONDS = 0.25, 5.0
-_FAILURES = (TeamError, OSError)
-_FULL_WORDS = ("too many clients", "too many connections", "connection slots", "no more connections allowed")
-"""What a server says that has no connection left, or its pooler."""
-_LOST_STATES = ("08", "57P01", "57P02", "57P03", "28", "3D", "53300")
+
+
+async def listen(conninfo: str, look: Callable[[], Shape | None]) -> AsyncIterator[WatchHint]:
+    """Yield a hint at once and after every change, until the server is lost; `look` tells what the table is.
+
+    Behind a pooler, and at a replica that only reads, nobody is notified: there the glances have to do.
+    """
+    async with asyncio.timeout(2 * _ANSWER_SECONDS):
+        connection = await AsyncConnection.connect(conninfo, autocommit=True)
+    try:
+        asked = await connection.execute(f"{SELECT_PID}, pg_is_in_recovery()")
+        pid, is_replica = await asked.fetchone() or (0, False)
+        if pid != connection.info.backend_pid:
+            connection.prepare_threshold = None
+        else:
+            await connection.execute(f"SET lock_timeout = {milliseconds(_ANSWER_SECONDS / 2)}")
+            # guard: no-listening-where-nobody-notifies
+            if not is_replica:
+                await connection.execute(f"LISTEN {CHANNEL}")
+        glance = _glance_statement(await asyncio.to_thread(look))
+        seen = await _ask_server(connection, glance)
+        yield WatchHint(WatchState.LIVE)
+        while True:
+            notified = False
+            async for _ in connection.notifies(timeout=_GLANCE_SECONDS, stop_after=1):
+                notified = True
+            now = await _ask_server(connection, glance)
+            if notified or now != seen:
+                yield WatchHint(WatchState.LIVE)
+            seen = now
+    finally:
+        await connection.close()
+
+
+async def _ask_server(connection: AsyncConnection[Any], glance: str) -> object:
+    """Return the first row of a glance; raises where no answer comes, since a cut connection looks like silence."""
+    asking = asyncio.ensure_future(connection.execute(glance))
+    answered, _ = await asyncio.wait({asking}, timeout=_ANSWER_SECONDS)
+    if not answered:
+        # Cancelled on an open connection, the driver would wait for the server to say that it stopped.
+        connection.pgconn.finish()
+        asking.cancel()
+        raise TimeoutError(f"no answer within {_ANSWER_SECONDS:g} s")
+    return await (await asking).fetchone()
 
 
 def _glance_statement(shape: Shape | None) -> str:
@@ -278,16 +204,20 @@ def _glance_statement(shape: Shape | None) -> str:
     return whole
 
 
+_FIRST_RECONNECT_SECONDS, _LONGEST_RECONNECT_SECONDS = 0.25, 5.0
+_FULL_WORDS = ("too many clients", "too many connections", "connection slots", "no more connections allowed")
+"""What a server says that has no connection left, or its pooler."""
 _CONNECT = {
-    **{"connect_timeout": 5, "keepalives": 1, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3},
-    **{"tcp_user_timeout": 10_000},
+    "connect_timeout": 5,
+    "keepalives": 1,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
 }
 """A cut connection is noticed within ten seconds, whatever the system's own defaults are."""
 _PLAIN_DATES = "SET LOCAL datestyle = ISO"
 """Whatever the database's own setting is: moments are read as texts."""
-_SELECT_PID = "SELECT pg_backend_pid()"
-"""Another process answers than the one that was connected to where a pooler stands between: each transaction may have
-another session then, in which nothing is left, neither a prepared statement nor a setting."""
 _HOLDER = f"""
 SELECT a.pid, coalesce(host(a.client_addr), 'the server'), a.xact_start, a.application_name
 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
@@ -313,7 +243,7 @@ _OUTCOME_PAUSE_SECONDS = 0.1
 _MOST_NAMED = 5
 
 
-class PostgresTeam(SqlTeam):
+class PostgresTeam(PresentOnServer):
     """One database on a server."""
 
     error = psycopg.Error
@@ -361,7 +291,7 @@ class PostgresTeam(SqlTeam):
 
     def _set_up(self, driver: psycopg.Connection) -> None:
         """Prepare a new connection: for a pooler between, for reading alone, for a database without an encoding."""
-        if driver.execute(_SELECT_PID).fetchone() != (driver.info.backend_pid,):
+        if driver.execute(SELECT_PID).fetchone() != (driver.info.backend_pid,):
             # guard: nothing-left-with-a-pooled-session
             driver.prepare_threshold = None
         elif self.read_only:
@@ -369,7 +299,7 @@ class PostgresTeam(SqlTeam):
         # guard: no-encoding-is-read-leniently
         if driver.info.parameter_status("server_encoding") == "SQL_ASCII":
             driver.execute("SET client_encoding TO 'SQL_ASCII'")
-            driver.adapters.register_loader("text", _LenientText)
+            driver.adapters.register_loader("text", LenientText)
 
     def give_back(self, connection: PostgresConnection) -> None:
         """Keep one for the next who asks: to connect costs more than most transactions."""
@@ -407,7 +337,7 @@ class PostgresTeam(SqlTeam):
     def begin_reading(self, connection: Connection) -> None:
         """See `SqlTeam.begin_reading`; a table that another program keeps to itself is waited for, but not for ever."""
         # guard: look-waits-for-no-lock-for-ever
-        patience = f"SET LOCAL lock_timeout = {_milliseconds(self.look_wait)}"
+        patience = f"SET LOCAL lock_timeout = {milliseconds(self.look_wait)}"
         connection.change(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLAIN_DATES}; {patience}")
 
     @contextmanager
@@ -439,7 +369,7 @@ class PostgresTeam(SqlTeam):
         with self._naming_holder(connection, wait):
             connection.change(
                 f"BEGIN ISOLATION LEVEL READ COMMITTED; {_PLAIN_DATES}; "
-                f"SET LOCAL lock_timeout = {_milliseconds(wait)}; SET LOCAL statement_timeout = 0; "
+                f"SET LOCAL lock_timeout = {milliseconds(wait)}; SET LOCAL statement_timeout = 0; "
                 f"SET LOCAL application_name = '{words}'; LOCK TABLE {MESSAGES} IN SHARE ROW EXCLUSIVE MODE; "
                 "SET LOCAL statement_timeout TO DEFAULT",
             )
@@ -514,7 +444,7 @@ class PostgresTeam(SqlTeam):
             hint = full if state == "53300" or any(part in words for part in _FULL_WORDS) else away
             return TeamError(Code.STORE_UNREADABLE, f"{self.location}: {words}", hint)
         code, hint = _REFUSALS.get(str(state), (Code.STORE_FAILED, "Nothing was changed."))
-        if _is_policy_refusal(error):
+        if is_policy_refusal(error):
             code, hint = Code.NOT_PERMITTED, POLICY_HINT
         facts = {SERVER_READ_ONLY: True} if state == _READ_ONLY and not self.read_only else {}
         return TeamError(code, f"{self.location}: {words}", hint, **facts)
@@ -524,7 +454,7 @@ class PostgresTeam(SqlTeam):
         pause = _FIRST_RECONNECT_SECONDS
         while True:
             try:
-                async for hint in _listen(self._connection_string(application_name="team-console watch"), self._shape):
+                async for hint in listen(self._connection_string(application_name="team-console watch"), self._shape):
                     pause = _FIRST_RECONNECT_SECONDS
                     yield hint
             except (psycopg.Error, OSError) as error:
@@ -543,61 +473,6 @@ class PostgresTeam(SqlTeam):
         except TeamError:
             return None
 
-    @contextmanager
-    def announce(self, presence: Presence, name: str) -> Iterator[bool]:
-        """Keep a row with a heartbeat. A console waits for no server, so it counts as announced before it is."""
-        row = {"presence": str(presence), "name": name}
-        waits = presence is not Presence.CONSOLE
-        if self.read_only or (waits and not self._write_first_row(row)):
-            yield False
-            return
-        over = threading.Event()
-        beating = threading.Thread(target=self._beat, args=(row, over, not waits), name="presence", daemon=True)
-        # guard: presence-heartbeat
-        beating.start()
-        try:
-            yield True
-        finally:
-            over.set()
-            with suppress(*_FAILURES), self.connect() as connection:
-                connection.change(_LEAVE, row)
-
-    def attendance(self, presence: Presence) -> Attendance:
-        """Return whose row was renewed a moment ago; unknown while the server cannot be asked."""
-        try:
-            with self.connect() as connection:
-                if connection.scalar(_PRESENCE_TABLE) is None:
-                    return Attendance()
-                rows = connection.rows(_SELECT_PRESENT, {"presence": str(presence)})
-        except _FAILURES:
-            return UNKNOWN_ATTENDANCE
-        known = [(name, is_fresh) for name, is_fresh in rows if is_presence_name(name)]
-        # guard: stale-presence-row
-        return Attendance(
-            names=frozenset(name for name, is_fresh in known if is_fresh),
-            doubtful=frozenset(name for name, is_fresh in known if not is_fresh),
-        )
-
-    def _write_first_row(self, row: dict[str, str]) -> bool:
-        """Make the table where there is none, forget who left long ago, and write the first row."""
-        try:
-            with self.connect() as connection:
-                if connection.scalar(_PRESENCE_TABLE) is None:
-                    connection.change(_CREATE)
-                connection.change(_SWEEP)
-                connection.change(_BEAT, row)
-        except _FAILURES:
-            return False
-        return True
-
-    def _beat(self, row: dict[str, str], over: threading.Event, fresh: bool) -> None:
-        """Renew the row until it is over; a server that is away is asked again at the next beat."""
-        while fresh and not self._write_first_row(row) and not over.wait(BEAT_SECONDS):
-            pass
-        while not over.wait(BEAT_SECONDS):
-            with suppress(*_FAILURES), self.connect() as connection:
-                connection.change(_BEAT, row)
-
     def _words_of(self, error: Exception) -> str:
         """Return the words of the driver on one line, without a password."""
         return cover(" ".join(str(error).split()), self._passwords) or type(error).__name__
@@ -609,65 +484,3 @@ class PostgresTeam(SqlTeam):
         pid, host, since, name = found
         action = str(name).removeprefix("team-console ")
         return LockHolder(pid, host, to_text(since) if since else "", action, True)
-
-
-def _milliseconds(wait: float) -> int:
-    """Return seconds as the server counts a lock's timeout; 0 would be for ever."""
-    return max(1, int(wait * 1000))
-
-
-def _is_policy_refusal(error: Exception) -> bool:
-    """Return whether row security refused the row: by its SQLSTATE alone it could be the want of a right, too."""
-    # Diagnostics hold no code of their own for it, and the words are those of the server's language.
-    return isinstance(error, psycopg.Error) and error.diag.source_function == "ExecWithCheckOptions"
-
-
-async def _listen(conninfo: str, look: Callable[[], Shape | None]) -> AsyncIterator[WatchHint]:
-    """Yield a hint at once and after every change, until the server is lost; `look` tells what the table is.
-
-    Behind a pooler, and at a replica that only reads, nobody is notified: there the glances have to do.
-    """
-    async with asyncio.timeout(2 * _ANSWER_SECONDS):
-        connection = await AsyncConnection.connect(conninfo, autocommit=True)
-    try:
-        asked = await connection.execute(f"{_SELECT_PID}, pg_is_in_recovery()")
-        pid, is_replica = await asked.fetchone() or (0, False)
-        if pid != connection.info.backend_pid:
-            connection.prepare_threshold = None
-        else:
-            await connection.execute(f"SET lock_timeout = {_milliseconds(_ANSWER_SECONDS / 2)}")
-            # guard: no-listening-where-nobody-notifies
-            if not is_replica:
-                await connection.execute(f"LISTEN {CHANNEL}")
-        glance = _glance_statement(await asyncio.to_thread(look))
-        seen = await _ask_server(connection, glance)
-        yield WatchHint(WatchState.LIVE)
-        while True:
-            notified = False
-            async for _ in connection.notifies(timeout=_GLANCE_SECONDS, stop_after=1):
-                notified = True
-            now = await _ask_server(connection, glance)
-            if notified or now != seen:
-                yield WatchHint(WatchState.LIVE)
-            seen = now
-    finally:
-        await connection.close()
-
-
-async def _ask_server(connection: AsyncConnection[Any], glance: str) -> object:
-    """Return the first row of a glance; raises where no answer comes, since a cut connection looks like silence."""
-    asking = asyncio.ensure_future(connection.execute(glance))
-    answered, _ = await asyncio.wait({asking}, timeout=_ANSWER_SECONDS)
-    if not answered:
-        # Cancelled on an open connection, the driver would wait for the server to say that it stopped.
-        connection.pgconn.finish()
-        asking.cancel()
-        raise TimeoutError(f"no answer within {_ANSWER_SECONDS:g} s")
-    return await (await asking).fetchone()
-
-
-def is_lost(state: str | None) -> bool:
-    """Return whether an error with this SQLSTATE says that the server is not there for us; without one nobody
-    answered.
-    """
-    return state is None or state.startswith(_LOST_STATES)
