@@ -33,20 +33,23 @@ class HolderWatch:
     """
 
     def __init__(self, clock: Clock, seconds: float) -> None:
+        """Look by this clock; while nobody held the lock, ask again only after so many seconds."""
         self._clock, self._seconds = clock, seconds
-        self._asked = -seconds
+        self._asked_at = -seconds
+        """When the system was asked last, in seconds of `time.monotonic`."""
         self._known: LockHolder | None = None
+        """The holder that was found then."""
 
     def rest(self) -> None:
         """Ask nobody for a while: this process has just held the lock itself."""
-        self._asked, self._known = time.monotonic(), None
+        self._asked_at, self._known = time.monotonic(), None
 
     def look(self, find: Callable[[bool], LockHolder | None]) -> LockHolder | None:
         """Return the holder that `find` gives, which is told whether the system is to be asked now."""
         now, known = time.monotonic(), self._known
-        if known is None and now - self._asked < self._seconds:
+        if known is None and now - self._asked_at < self._seconds:
             return find(False)
-        self._asked, holder = now, find(True)
+        self._asked_at, holder = now, find(True)
         if holder is not None and not holder.since:
             is_same = known is not None and known.pid == holder.pid
             holder = known if is_same else replace(holder, since=to_text(self._clock()))

@@ -53,8 +53,8 @@ class WatchHint(Struct, frozen=True):
     """Look again: something may have changed, or the way of watching did (`reason` says why).
 
     Attributes:
-        beside: Whether only files beside the queue changed, as the lock's, so that no message came or went.
-        notes: Whether notes of sessions of clients are others.
+        beside: Whether only files beside the queue changed, such as the lock file, so that no message came or went.
+        notes: Whether notes on sessions of clients changed.
     """
 
     state: WatchState

@@ -87,7 +87,9 @@ class Transaction(ABC):
         self._read_recorded = recorded
         self.session_notes: Callable[[], Sequence[Message]] = tuple
         self._origins: dict[Message, Message] = {}
+        """Message as this transaction has it now -> as it is stored, where it was replaced."""
         self._archiving: dict[str, set[str]] = {}
+        """Message id -> agents to whose history it is appended by this transaction."""
         self.expected: list[Message] = []
         """Stored messages the changes rest on; a backend whose lock keeps all others out need not look again."""
 

@@ -9,13 +9,14 @@ from team_console.store.model.names import LONGEST_WRITTEN, canonical, check_nam
 _ENCODED_MARK = "+"
 """How an encoded name begins; no name begins so."""
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+"""Digits to the base 36, which no file system takes for others by their case."""
 _BITS_PER_CHARACTER = 18
 """Of a character: letters, marks and digits stand below U+40000. 64 take 223 digits of the 255 of a file name."""
 
 
 def encode_name(name: str) -> str:
     """Return a name as small ASCII letters and digits, which differ for each name whatever the case of letters."""
-    number = 1
+    number = 1  # in front of the first letter, so that none is lost as a leading zero
     for letter in name:
         number = number << _BITS_PER_CHARACTER | ord(letter)
     digits = ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -25,15 +25,21 @@ from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.tool_input import acting_input
 
 GRANT, RECALLED = "grant", "grant_recalled"
+"""Kinds of messages: a grant, and its end before its time."""
 GRANTED, USE = "grant", "grant_use"
 """Fields of an answer: the record of the grant that gave it, and which use of it this is, from 1."""
 MOST_USES = 100
+"""Uses that a human may allow at most."""
 ANSWER = "permission_response"
+"""The kind of the answers that a grant gives."""
 _UNLIMITED = 1_000_000_000
+"""Uses of a grant that only its time ends."""
 _LONGEST_SUMMARY = 120
+"""Characters."""
 _CLOCKS_DIFFER = timedelta(seconds=10)
 """How far a clock may be behind the newest line of the trail before it is not believed about the end of a grant."""
 _BY_GRANT = "Allowed by the grant {}: "
+"""How the summary of such an answer begins."""
 _CHANGES = frozenset({"content", "new_string", "edits", "new_source"})
 """Keys of inputs that change a file: what they do depends on the file, so each is decided."""
 
@@ -126,12 +132,19 @@ def names_grant(message: Message) -> bool:
     return GRANTED in message.payload and message.type not in (GRANT, RECALLED)
 
 
-def use_in(answer: Message) -> tuple[str, int]:
-    """Return the id of the grant that an answer says it was given by and which use of it; empty and 0 for none."""
+class GrantUse(NamedTuple):
+    """The id of the grant that an answer says it was given by, empty for none, and which use of it, from 1."""
+
+    grant_id: str = ""
+    number: int = 0
+
+
+def use_in(answer: Message) -> GrantUse:
+    """Return the use of a grant that an answer says it is; an empty one where it names none."""
     record, use = answer.payload.get(GRANTED), answer.payload.get(USE)
     grant_id = record.get("message_id") if isinstance(record, Mapping) else None
     is_use = names_grant(answer) and isinstance(grant_id, str) and type(use) is int
-    return (str(grant_id), int(use or 0)) if is_use else ("", 0)
+    return GrantUse(str(grant_id), int(use or 0)) if is_use else GrantUse()
 
 
 def answer_by(grant: Message, question: Message, use: int, shown: Fields) -> FieldDict:
@@ -200,7 +213,7 @@ def _is_exact(answer: Message, grant: Message, question: Message | None, shown: 
         return False
     if question is None:
         return True
-    wanted = answer_by(grant, question, use_in(answer)[1], shown)
+    wanted = answer_by(grant, question, use_in(answer).number, shown)
     apart = (GRANTED, "summary")
     said = without(payload, apart)
     meant = without(wanted, apart)

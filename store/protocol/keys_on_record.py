@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec import Struct
 from team_console.store.model.canonical_json import canonical_json
@@ -23,19 +24,26 @@ SETTINGS_NAMESPACE = "settings@team-console"
 """What a key signs that confirms settings which lost what was in force; never good for anything else."""
 
 
+class UnsignedKey(NamedTuple):
+    """A public key, and the number of the audit line that took it on record without the signature of a known key."""
+
+    key: str
+    line: int
+
+
 class KeysOfHuman(Struct, frozen=True):
     """The keys of one human in the settings, each a line, told apart by the trail.
 
     Attributes:
         known: Those on record.
         unknown: Those that the trail never saw.
-        unsigned: Those that were taken on record by a line that no known key signed, each with that line's number.
+        unsigned: Those of the known that no known key vouches for.
     """
 
     human: Human
     known: tuple[str, ...]
     unknown: tuple[str, ...]
-    unsigned: tuple[tuple[str, int], ...]
+    unsigned: tuple[UnsignedKey, ...]
 
 
 def keys_of_humans(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[KeysOfHuman]:
@@ -61,7 +69,7 @@ def keys_of(config: TeamConfig, human: Human, recorded: RecordedFacts | None) ->
         human,
         tuple(key for key, name in keys.items() if name in known),
         tuple(key for key, name in keys.items() if name not in known),
-        tuple((key, unsigned[name]) for key, name in keys.items() if name in unsigned),
+        tuple(UnsignedKey(key, unsigned[name]) for key, name in keys.items() if name in unsigned),
     )
 
 
@@ -112,7 +120,12 @@ def _is_signed(recorded: RecordedFacts, confirmation: Confirmation) -> bool:
 def _known_keys(
     team_id: str, human: str, first: str, acceptances: Sequence[Acceptance]
 ) -> tuple[set[str], dict[str, int]]:
-    """Return the fingerprints on record, and of those that no known key vouches for the number of their line."""
+    """Return the fingerprints on record, and of those that no known key vouches for: fingerprint -> number of its line.
+
+    Args:
+        first: The fingerprint of the key of the first verdict that this human signed, which counts by itself.
+        acceptances: Keys that were taken on record, in the order of the trail: each may vouch for those behind it.
+    """
     known, unsigned = {first}, dict[str, int]()
     for acceptance in acceptances:
         if acceptance.human != human:
@@ -134,10 +147,10 @@ def _known_keys(
 def _first_fingerprint(recorded: RecordedFacts, name: str) -> str:
     """Return the fingerprint of the key of the first verdict on the trail that this human signed; empty without one."""
     message = recorded.first_signed(name)
+    if message is None:
+        return ""
     try:
-        return (
-            fingerprint_of_bytes(read_signature(str(message.payload.get(SIGNATURE))).key) if message is not None else ""
-        )
+        return fingerprint_of_bytes(read_signature(str(message.payload.get(SIGNATURE))).key)
     except ValueError:
         return ""
 

@@ -17,6 +17,7 @@ REQUEST_DIGEST, SHOWN, EVIDENCE, SHOWN_BY = "request_sha256", "shown_sha256", "e
 the digest of all that was shown, the evidence that was shown, one line a piece, and what showed it (`Face`)."""
 _MOST_PIECES = 40
 _LONGEST_PIECE = 240
+"""Pieces of evidence that a verdict names at most, and characters of each."""
 
 
 class Face(StrEnum):

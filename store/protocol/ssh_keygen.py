@@ -19,7 +19,9 @@ from team_console.store.settings.team_config import Human
 PATIENCE = 60.0
 """Seconds for a passphrase, a touch or a confirmation; then the verdict is given up."""
 _SHORT = 5.0
+"""Seconds for a program that waits for nobody."""
 _NEXT = "The request is still open."
+"""The end of each hint: nothing was decided."""
 _waiting: set[subprocess.Popen[bytes]] = set()
 """Programs that wait for a human, in whichever thread."""
 

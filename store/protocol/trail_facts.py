@@ -48,19 +48,19 @@ def fact_of(
     if read.request_id is None and read.answers is None:
         return None
     is_question = read.opens is not None
-    grant, use = use_in(message)
+    use = use_in(message)
     return RecordedFact(
-        message.message_id,
-        line,
-        at,
-        message.created_at,
-        by_desk,
-        None if is_question else read.request_id,
-        b"" if is_question else raw,
-        in_time,
-        grant,
-        use,
-        (created_agent(read) or "") if read.name == CREATED else "",
+        message_id=message.message_id,
+        line=line,
+        at=at,
+        created=message.created_at,
+        by_desk=by_desk,
+        request_id=None if is_question else read.request_id,
+        record=b"" if is_question else raw,
+        in_time=in_time,
+        grant=use.grant_id,
+        use=use.number,
+        creates=(created_agent(read) or "") if read.name == CREATED else "",
     )
 
 

@@ -140,7 +140,7 @@ def _grant_trouble(
     """Return why an answer that names a grant is none by it; the grant's own signature is looked at, too."""
     if not names_grant(message):
         return ""
-    grant_id, _ = use_in(message)
+    grant_id = use_in(message).grant_id
     shown = shown_by_grant(grant_id, question) if question is not None else {}
     if trouble := grant_trouble(message, question, recorded, shown):
         return trouble

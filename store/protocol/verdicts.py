@@ -36,9 +36,11 @@ def may_be_verdict(config: TeamConfig, message: Message) -> bool:
 
 
 VERSION = 1
+"""The version of the statement, which is part of it."""
 SIGNATURE = "signature"
 """The field of a verdict's payload that holds its signature."""
 _NOT_IN_TERMS = frozenset({SIGNATURE, REQUEST_DIGEST, SHOWN, "request_id", "requestId", "content"})
+"""Fields of a payload that are not among the terms of a verdict: its statement has them elsewhere."""
 
 
 def statement(team_id: str, verdict: Message) -> str:

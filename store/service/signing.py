@@ -385,7 +385,7 @@ def authority_change(known: Authority, config: TeamConfig, recorded: RecordedFac
 def _unvouched(config: TeamConfig, human: Human, recorded: RecordedFacts | None) -> list[str]:
     """Return the fingerprints of those keys that count and that no signature on the trail vouches for."""
     keys = keys_of(config, human, recorded)
-    return [fingerprint(key) for key in (human.keys if keys is None else (key for key, _ in keys.unsigned))]
+    return [fingerprint(key) for key in (human.keys if keys is None else (each.key for each in keys.unsigned))]
 
 
 def authority_problems(team: Team, snapshot: Snapshot) -> tuple[Problem, ...]:
