@@ -84,6 +84,7 @@ SHOWN = frozenset(
 )
 """Settings in an address that may be read by everybody. What is not here, a slip like `passwrd` too, is covered."""
 _ADDRESS = r"\S+"
+"""Each word of a text may be an address."""
 _USER = re.compile(r"/[^/?#:@]*:")
 """`//user:`, and `/user:`, which a slip of the finger leaves."""
 _SETTING = r"(?P<before>(?:^|[?&;\s])(?P<name>[A-Za-z_]+)\s*=)(?P<password>[^&;#\s]+)"
@@ -98,6 +99,7 @@ def redact(location: str) -> str:
 
 
 def _covered_user(match: re.Match[str]) -> str:
+    """Return an address (of `_ADDRESS`) with the password behind its user covered."""
     address = match[0]
     found = _user_password(address)
     return f"{address[: found[0]]}{COVER}{address[found[1] :]}" if found is not None else address
@@ -131,5 +133,6 @@ def cover(text: str, passwords: Iterable[str]) -> str:
 
 
 def _covered(match: re.Match[str]) -> str:
+    """Return a setting (of `_SETTING`) with its value covered, unless everybody may read it."""
     # guard: passwords-covered
     return match[0] if match["name"].lower() in SHOWN else f"{match['before']}{COVER}"

@@ -30,7 +30,8 @@ class TrailLine(Struct, frozen=True):
     """What is read of one line of an audit trail, in the words of `audit.jsonl`.
 
     Attributes:
-        also: Further (action, facts) of the same transaction.
+        action, facts: What was done, and what is known of it, such as the `ids` of messages.
+        also: Further pairs of action and facts of the same transaction.
         writes: Records that were added, each as JSON.
         noted: Records that somebody else put into the store, first seen then, likewise.
         questions: Ids of requests that were added, where the line does not have their records.
@@ -70,7 +71,9 @@ class TrailReader:
         self.key, self.keeps = key, max(keeps, self.keeps)
         self.is_sealed = False
         self._holds = True
+        """Whether the chain holds up to the last line: each line could be read, is sealed as it must, and follows."""
         self._lines: deque[tuple[TrailLine, LineSeal, bool]] = deque(maxlen=self.keeps)
+        """The last lines, each with its seal and whether the chain holds up to it."""
         self.facts = RecordedFacts()
 
     def take(self, line: TrailLine | None, seal: LineSeal, *, follows: bool, is_after_seal: bool = False) -> None:
@@ -105,7 +108,11 @@ class TrailReader:
         return found[:limit]
 
     def _record(self, line: TrailLine, *, is_trusted: bool) -> None:
-        """Take on record what a line says of requests and answers, and of settings and keys."""
+        """Take on record what a line says of requests and answers, and of settings and keys.
+
+        Of a record, `by_desk` says that team-console wrote it, or vouched for it later; `in_time` that it did so in the
+        transaction that added the record.
+        """
         if self.facts.signing_asked_from is None and _asks_for_signatures(recorded_text(line.settings)):
             self.facts.signing_asked_from = line.seq  # nothing behind it is older
         at = from_text(line.at)

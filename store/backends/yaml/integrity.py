@@ -1,19 +1,36 @@
-"""Find what archives and audit trail have lost, by what the end of the trail and the lock file say of them."""
+"""Find what archives, audit trail and queue have lost, by the trail's end and the lock file.
+
+Of the queue: what a program that does not lock took out or put back, told before the next write heals it.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from msgspec import Struct
 from team_console.store.backends.yaml.archives import Archives, closed_ids, usable_size
 from team_console.store.backends.yaml.audit_trail import AuditTrail, TransactionLine
-from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.disk import Disk, FileVersion
+from team_console.store.backends.yaml.healing import (
+    CHANGED,
+    HEALED_ANSWER,
+    HEALED_CUT,
+    HEALED_LOST,
+    HEALED_STATE,
+    ExpectedQueue,
+    MessagesById,
+    reconcile,
+)
 from team_console.store.backends.yaml.layout import Layout, archive_part, is_private_to_other
-from team_console.store.backends.yaml.lock import parse_released, read_text
-from team_console.store.backends.yaml.recovery import audit_problem
-from team_console.store.contract.problem_codes import ARCHIVE_LOST, AUDIT_LOST
+from team_console.store.backends.yaml.lock import ReleaseMark, parse_released, read_text
+from team_console.store.backends.yaml.queue_file import QueueFile
+from team_console.store.backends.yaml.recovery import audit_problem, is_cut_short
+from team_console.store.contract.problem_codes import ARCHIVE_LOST, AUDIT_LOST, FOREIGN_WRITE, ROLLED_BACK
 from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem, TeamError
+from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import is_name
 from team_console.store.model.safe import safe_line
 
@@ -162,3 +179,128 @@ def _missing(disk: Disk, archives: Archives, agent: str, found: list[tuple[Path,
     asked = sorted(missing)[:_ASKED]
     lost = {question for question in asked if archives.find(question, agent) is None}
     return missing if len(lost) == len(asked) else lost
+
+
+_WHO = "another program"
+_SEARCHED = 50
+"""For how many missing messages the archives are searched."""
+_HEAL = "The next write puts back what the audit trail (audit.jsonl) knows; 'team-console check --heal' does it now."
+_WORDS = {
+    HEALED_LOST: "took {} out of the queue",
+    HEALED_CUT: "cut {} short",
+    HEALED_STATE: "put {} back to an earlier state",
+    HEALED_ANSWER: "changed the answers to requests in {}",
+}
+
+
+class ForeignWrite(Struct, frozen=True):
+    """What is known of one foreign write.
+
+    Attributes:
+        problem: How to tell it.
+        missing: Ids of messages that the trail says are in the queue, and that are not.
+        changed: Messages that say something else than the trail has of them, told one by one.
+    """
+
+    problem: Problem
+    missing: frozenset[str] = frozenset()
+    changed: tuple[Problem, ...] = ()
+
+
+class ForeignWrites:
+    """Compares a queue that somebody else wrote with the trail, once for each such queue; takes no lock."""
+
+    def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._archives = Archives(disk, layout)
+        self._found: tuple[tuple[FileVersion, bytes], ForeignWrite | None] | None = None
+        """What the last look found, behind the queue's mark and the lock file's text then."""
+
+    def look(self, now: QueueFile, ours: QueueFile | None, lock_text: bytes) -> ForeignWrite | None:
+        """Return what the queue lacks; None when that is unknown, or during a write.
+
+        Args:
+            ours: The queue as one of us left it, as far as it was seen.
+            lock_text: The lock file's text, read after the queue while nobody held the lock.
+        """
+        mark = now.mark
+        if mark is None:
+            return None
+        key = mark, lock_text
+        if self._found is None or self._found[0] != key:
+            found = self._compare(now, ours, parse_released(lock_text))
+            if not self._is_still(mark, lock_text):
+                return None
+            self._found = key, found
+        return self._found[1]
+
+    def _is_still(self, mark: FileVersion, lock_text: bytes) -> bool:
+        """Return whether queue and lock file are what they were, so that nobody wrote while they were compared."""
+        found = self._disk.stat(self._layout.queue)
+        same = found is not None and found.mark == mark
+        return same and read_text(self._disk, self._layout.lock) == lock_text
+
+    def _compare(self, now: QueueFile, ours: QueueFile | None, released: ReleaseMark | None) -> ForeignWrite | None:
+        """Return what the queue lacks by our own account; None where nothing can be told."""
+        try:
+            expected = self._expected(now, ours, released)
+            if expected is None:
+                return ForeignWrite(_uncompared_write(self._layout)) if released is not None else None
+            return _compare_messages(expected, now, self._layout, self._archives)
+        except OSError as error:
+            return None if is_private_to_other(error) else ForeignWrite(_uncompared_write(self._layout))
+        except TeamError:
+            return ForeignWrite(_uncompared_write(self._layout))
+        finally:
+            self._archives.forget()
+
+    def _expected(self, now: QueueFile, ours: QueueFile | None, released: ReleaseMark | None) -> MessagesById | None:
+        """Return the content of the queue by our own trail; None without one, or when the queue is as we left it."""
+        line = AuditTrail(self._disk, self._layout.audit).tip().line
+        if line is None or (released is None and now.mark in (line.queue, line.base)):
+            return None
+        trusted = released.queue if released is not None else None
+        prev = self._disk.stat(self._layout.prev) if released is None else None
+        is_before_line = released is None and is_cut_short(line, now, prev)
+        return ExpectedQueue(
+            self._disk, self._layout, ours or now, line, trusted=trusted, is_before_line=is_before_line
+        ).expected()
+
+
+def _compare_messages(expected: MessagesById, now: QueueFile, layout: Layout, archives: Archives) -> ForeignWrite:
+    """Return what the queue lacks of the expected messages, and what else was done to them.
+
+    Read messages are in an archive; of the others that are gone, some may be too when the trail is damaged.
+    """
+    asked: set[str] = set()
+
+    def is_done(message: Message) -> bool:
+        """Return whether a message may be gone: it was expected and read, or an archive has it (asked of some only)."""
+        if message.message_id not in expected or message.status == Status.READ:
+            return message.message_id in expected
+        asked.add(message.message_id)
+        return len(asked) <= _SEARCHED and archives.has_copy_of(message)
+
+    healing = reconcile(expected, now.text, archived=is_done, taken_out=lambda _: False)
+    missing = frozenset(ids_of(healing.adds))
+    counts = Counter(problem.code for problem in healing.problems)
+    words = [text.format(counted(counts[code], "message")) for code, text in _WORDS.items() if counts[code]]
+    changed = tuple(problem for problem in healing.problems if problem.code == CHANGED)
+    if not words:
+        return ForeignWrite(_harmless_write(layout), changed=changed)
+    text = f"{_WHO} {', '.join(words)}"
+    return ForeignWrite(Problem(ROLLED_BACK, "error", layout.queue.name, text, _HEAL), missing, changed)
+
+
+def _uncompared_write(layout: Layout) -> Problem:
+    """Return the finding on a foreign write of which the trail cannot say what it changed."""
+    text = "the queue was last written by another program"
+    hint = "It cannot be compared with the audit trail (audit.jsonl), so it is not known whether messages are missing."
+    return Problem(FOREIGN_WRITE, "notice", str(layout.queue), text, hint)
+
+
+def _harmless_write(layout: Layout) -> Problem:
+    """Return the finding on a foreign write by which nothing was lost."""
+    text = f"{_WHO} wrote the queue last; nothing is missing by the audit trail (audit.jsonl)"
+    return Problem("UNLOCKED_WRITE", "notice", str(layout.queue), text, "The next write takes over what it added.")

@@ -4,66 +4,44 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.locked_files import missing_locks
-from team_console.store.backends.presence_folder import PresenceFolder
-from team_console.store.backends.yaml.archives import Archives
-from team_console.store.backends.yaml.audit_trail import AuditTrail, TrailFileFollower, TrailTip, TransactionLine
-from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
-from team_console.store.backends.yaml.conflicted_copies import ConflictedCopies
+from team_console.store.backends.yaml.audit_trail import AuditTrail, TrailFileFollower, TrailTip
 from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.drop import DropContents, DropReader
-from team_console.store.backends.yaml.healing import (
-    CHANGED,
-    HEALED_ANSWER,
-    HEALED_CUT,
-    HEALED_LOST,
-    HEALED_STATE,
-    ExpectedQueue,
-    MessagesById,
-    reconcile,
-)
-from team_console.store.backends.yaml.layout import (
-    Layout,
-    is_drop_file,
-    is_private_to_other,
-    leads_out,
-    names_in,
-    private_problem,
-)
-from team_console.store.backends.yaml.lock import ReleaseMark, find_holder, parse_released, read_text, text_of_the_dead
+from team_console.store.backends.yaml.folder_health import ConflictedCopies, FolderHealth
+from team_console.store.backends.yaml.integrity import ForeignWrite, ForeignWrites
+from team_console.store.backends.yaml.layout import Layout, is_drop_file, names_in
+from team_console.store.backends.yaml.lock import find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, apply_line
 from team_console.store.backends.yaml.queue_file import QueueFile, load_queue
-from team_console.store.backends.yaml.recovery import audit_problem, is_cut_short
+from team_console.store.backends.yaml.recovery import is_cut_short
 from team_console.store.contract.lock_holder import HolderWatch, LockHolder
-from team_console.store.contract.problem_codes import FOREIGN_WRITE, NO_LOCKS, NO_LOCKS_HINT, ROLLED_BACK
 from team_console.store.contract.snapshot import Condition, Snapshot
 from team_console.store.contract.team import Addressed, Progress
 from team_console.store.model.clock import Clock, from_nanoseconds
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem, TeamError
-from team_console.store.model.message import Message, Status, ids_of
+from team_console.store.model.message import Message, ids_of
 from team_console.store.model.recorded import REWORDED, RecordedFacts
 from team_console.store.settings.in_force import SettingsInForce
 
+# Finds ids in a damaged entry, whose YAML cannot be read: a key with or without quotes, and the word behind it.
 _NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
 FOREIGN_FRAME = "FOREIGN_FRAME"
 """The code of what stands between entries and is none: other programs may read no further than to there."""
 _READINGS = 4
 """How often a queue is read again that is replaced each time."""
 _MOST_AROUND = 20
+"""Pieces between entries that are told one by one."""
 ASK_KERNEL_SECONDS = 4.0
 """How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
 
 
 class _Broken(Struct, frozen=True):
-    """A generation that could not be read, remembered so that it is not waited for again."""
+    """A generation (state of the queue file) that could not be read, so that it is not waited for again."""
 
     mark: FileVersion | None
     problem: Problem
@@ -92,7 +70,7 @@ class SnapshotReader:
         self._ours: QueueFile | None = None
         self._settled: FileVersion | None = None
         self._completed: tuple[object, QueueText] | None = None
-        self._losses = Losses(disk, layout)
+        self._foreign_writes = ForeignWrites(disk, layout)
         self._beside = FolderHealth(disk, layout, ConflictedCopies(disk, layout))
         self._offered = DropReader(disk, layout)
         self.trail = TrailFileFollower(disk, layout.audit)
@@ -135,8 +113,8 @@ class SnapshotReader:
             if (dead := text_of_the_dead(lock_text, holder)) is not None:
                 hint = "Nothing to do: the next write finishes or undoes what it began."
                 problems.append(Problem("STALE_LOCK", "notice", str(self._layout.lock), dead, hint))
-            loss = self._loss(generation, lock_text) if generation is not None and holder is None else None
-            problems += (loss.problem, *loss.changed) if loss is not None else ()
+            foreign_write = self._foreign_write(generation, lock_text) if holder is None else None
+            problems += (foreign_write.problem, *foreign_write.changed) if foreign_write is not None else ()
             offers = self._offered.look()
             live = set(ids_of(messages)) if offers.messages else frozenset()
             return Snapshot(
@@ -148,7 +126,7 @@ class SnapshotReader:
                 problems=(*problems, *offers.problems),
                 condition=condition,
                 holder=holder,
-                missing=loss.missing if loss is not None else frozenset(),
+                missing=foreign_write.missing if foreign_write is not None else frozenset(),
                 damaged=damaged,
                 recorded=None if self.trail.is_private else recorded,
                 dropped=tuple(message for message in offers.messages if message.message_id not in live),
@@ -246,8 +224,8 @@ class SnapshotReader:
         """See `Team.reworded`."""
         with self._guard:
             generation, _ = self._read_queue()
-            loss = self._loss(generation, self._lock_text()) if generation is not None else None
-            changed = {problem.place for problem in loss.changed} if loss is not None else ()
+            foreign_write = self._foreign_write(generation, self._lock_text())
+            changed = {problem.place for problem in foreign_write.changed} if foreign_write is not None else ()
             return frozenset(self._rewordings.facts(self._settings().config.key).reworded).union(changed)
 
     def _read_queue(self, progress: Progress | None = None) -> tuple[QueueFile | None, _Broken | None]:
@@ -336,13 +314,17 @@ class SnapshotReader:
         return find_holder(self._disk, self._layout.lock, self._lock_text(), is_held=is_due)
 
     # guard: loss-told
-    def _loss(self, generation: QueueFile, lock_text: bytes) -> Loss | None:
-        """Return what somebody else did to the queue since our last write, by the mark in the lock file."""
+    def _foreign_write(self, generation: QueueFile | None, lock_text: bytes) -> ForeignWrite | None:
+        """Return what somebody else did to the queue since our last write, by the mark in the lock file; None for
+        nothing, or where that cannot be told.
+        """
+        if generation is None:
+            return None
         released, mark = parse_released(lock_text), generation.mark
         if mark is None or (released is not None and released.queue in (mark, None)):
             self._ours = generation if mark is not None else None
             return None
-        return self._losses.look(generation, self._ours, lock_text)
+        return self._foreign_writes.look(generation, self._ours, lock_text)
 
 
 def _shared_id_problems(text: QueueText) -> Iterator[Problem]:
@@ -368,251 +350,3 @@ def _revision(
 
 def _mark_text(mark: tuple[int, ...] | None) -> str:
     return "-".join(f"{item:x}" for item in mark) if mark else "none"
-
-
-# What lies beside the queue and deserves a look: torn ends, rejected messages, recent healings, loose permissions.
-
-_RECENT = 20
-_COUNTS = (
-    ("restored", "message", "put back"),
-    ("changed", "state", "put back"),
-    ("removed", "archived message", "taken out again"),
-)
-
-
-class FolderHealth(Struct):
-    """Looks at the other files of a team; at the trail only when it changed."""
-
-    disk: Disk
-    layout: Layout
-    copies: ConflictedCopies
-    of_trail: tuple[object, list[Problem]] = (None, [])
-    locks: str | None = None
-
-    def problems(self, queue: QueueFile | None, lock_text: bytes) -> list[Problem]:
-        """Return everything to tell, and what of it cannot be looked at; `lock_text` is what the lock file says."""
-        found = _loose_mode(self.layout, queue)
-        looks = (
-            (self._leftovers, self.layout.folder),
-            (lambda: self._problems_of_trail(lock_text), self.layout.audit),
-            (lambda: self.copies.problems(queue), self.layout.folder),
-            (self._folders, self.layout.folder),
-            (self._no_lock_file, self.layout.lock),
-        )
-        for look, path in looks:
-            try:
-                found += look()
-            except OSError as error:
-                if not is_private_to_other(error):
-                    found.append(_unusable_file(Path(error.filename or path), error.strerror or str(error)))
-        closed = private_problem(self.layout)
-        found += [closed] if closed is not None else []
-        return found + self._without_locks(queue)
-
-    def _without_locks(self, queue: QueueFile | None) -> list[Problem]:
-        """Say that nobody can write because the file system has no locks; asked once."""
-        if self.locks is None and queue is not None and queue.stat is not None:
-            self.locks = missing_locks(self.layout.queue)
-        if not self.locks:
-            return []
-        text = f"{self.layout.folder} is on a file system without locks ({self.locks}): nobody can write to this team"
-        return [Problem(NO_LOCKS, "error", str(self.layout.folder), text, NO_LOCKS_HINT)]
-
-    def _folders(self) -> list[Problem]:
-        """Return findings on what stands in place of a folder: nothing is written through a link out of the team."""
-        found: list[Problem] = []
-        layout = self.layout
-        for folder in (layout.archives, layout.inboxes, layout.attachments, layout.drop):
-            there = self.disk.stat(folder)
-            if there is None or there.kind == "folder":  # as nearly always: what follows looks again and closer
-                continue
-            if is_no_folder(self.disk, folder):
-                found.append(_unusable_file(folder, "not a folder"))
-            elif leads_out(self.disk, layout, folder):
-                text = f"{folder} is a link that leads out of the team, and is not followed"
-                hint = f"Remove the link: rm {folder}; the folder is made when it is needed."
-                found.append(Problem("LINK_OUT", "error", str(folder), text, hint))
-        return [*found, *PresenceFolder(layout.presence).problems()]
-
-    def _no_lock_file(self) -> list[Problem]:
-        """Return the finding that something else stands in place of the lock file."""
-        lock = self.disk.stat(self.layout.lock)
-        if lock is None or lock.kind == "file":
-            return []
-        return [_unusable_file(self.layout.lock, "not a plain file", "Nothing can be written while it is so.")]
-
-    def _leftovers(self) -> list[Problem]:
-        """Return findings on torn ends, on what was moved aside, and on rejected messages."""
-        layout, found = self.layout, list[Problem]()
-        for name in (*self.disk.names(layout.folder), *names_in(self.disk, layout, layout.archives)):
-            if ".torn-" in name:
-                text = f"{name} holds what a crash or another program left unfinished"
-                hint = "Look into it before you delete it: it may hold whole records."
-                found.append(Problem("TORN_END", "notice", name, text, hint))
-            elif ASIDE in name:
-                text = f"{name} stood in the place of a file of the team and was moved aside"
-                found.append(Problem("SET_ASIDE", "notice", name, text, "Find out who put it there, and delete it."))
-        hint = "It is no message, or another one has its id. Correct it and move it into drop/ again, or delete it."
-        for name in names_in(self.disk, layout, layout.rejected):
-            place = f"drop/rejected/{name}"
-            found.append(Problem("DROP_REJECTED", "warning", place, f"{place} was not taken in", hint))
-        return found
-
-    def _problems_of_trail(self, lock_text: bytes) -> list[Problem]:
-        """Return healings among the trail's last lines, and what it lacks of what was written."""
-        found = self.disk.stat(self.layout.audit)
-        key = found.mark if found else None, lock_text
-        if found is None or self.of_trail[0] != key:
-            trail = AuditTrail(self.disk, self.layout.audit)
-            lines = trail.last(_RECENT)
-            lost = audit_problem(self.disk, self.layout, parse_released(lock_text), trail.tip().seq)
-            told = [_healing_notice(line) for line in lines if line.action == "heal"]
-            self.of_trail = key, [lost, *told] if lost is not None else told
-        return self.of_trail[1]
-
-
-def _healing_notice(line: TransactionLine) -> Problem:
-    """Tell of a repair that a line of the trail has."""
-    facts = line.facts
-    if "completed" in facts:
-        text = f"{facts.get('action')} was cut short and was finished"
-    else:
-        counts = [(facts[name], *what) for name, *what in _COUNTS if isinstance(facts.get(name), list) and facts[name]]
-        text = "; ".join(f"{counted(len(ids), noun)} {done}" for ids, noun, done in counts)
-        text = text or "what another program wrote was taken over"
-    return Problem("HEALED", "notice", f"audit.jsonl, line {line.seq}", f"{line.at}: {text}")
-
-
-def _unusable_file(path: Path, why: str, until: str = "The next write moves it aside if it can.") -> Problem:
-    hint = f"{until} Look at what is there: ls -ld {path}"
-    return Problem("UNUSABLE_FILE", "error", str(path), f"{path} cannot be used: {why}", hint)
-
-
-def _loose_mode(layout: Layout, queue: QueueFile | None) -> list[Problem]:
-    """Tell of a queue that everybody on the machine may write."""
-    if queue is None or queue.stat is None or not queue.stat.mode & 0o002:
-        return []
-    text = f"everybody on this machine may write {layout.queue.name} (mode {queue.stat.mode:04o})"
-    return [Problem("LOOSE_MODE", "warning", str(layout.queue), text, f"chmod o-w {layout.queue}")]
-
-
-# What a program that does not lock took out of the queue or put back, told before the next write heals it.
-
-_WHO = "another program"
-_ASKED = 50
-"""For how many missing messages the archives are searched."""
-_HEAL = "The next write puts back what the audit trail (audit.jsonl) knows; 'team-console check --heal' does it now."
-_WORDS = {
-    HEALED_LOST: "took {} out of the queue",
-    HEALED_CUT: "cut {} short",
-    HEALED_STATE: "put {} back to an earlier state",
-    HEALED_ANSWER: "changed the answers to requests in {}",
-}
-
-
-class Loss(Struct, frozen=True):
-    """What is known of one foreign write.
-
-    Attributes:
-        problem: How to tell it.
-        missing: Ids of messages that the trail says are in the queue, and that are not.
-        changed: Messages that say something else than the trail has of them, told one by one.
-    """
-
-    problem: Problem
-    missing: frozenset[str] = frozenset()
-    changed: tuple[Problem, ...] = ()
-
-
-class Losses:
-    """Compares a queue that somebody else wrote with the trail, once for each such queue; takes no lock."""
-
-    def __init__(self, disk: Disk, layout: Layout) -> None:
-        self._disk = disk
-        self._layout = layout
-        self._archives = Archives(disk, layout)
-        self._found: tuple[tuple[FileVersion, bytes], Loss | None] | None = None
-
-    def look(self, now: QueueFile, ours: QueueFile | None, lock_text: bytes) -> Loss | None:
-        """Return what the queue lacks; None when that is unknown, or during a write.
-
-        Args:
-            ours: The queue as one of us left it, as far as it was seen.
-            lock_text: The lock file's text, read after the queue while nobody held the lock.
-        """
-        mark = now.mark
-        if mark is None:
-            return None
-        key = mark, lock_text
-        if self._found is None or self._found[0] != key:
-            loss = self._compare(now, ours, parse_released(lock_text))
-            if not self._is_still(mark, lock_text):
-                return None
-            self._found = key, loss
-        return self._found[1]
-
-    def _is_still(self, mark: FileVersion, lock_text: bytes) -> bool:
-        found = self._disk.stat(self._layout.queue)
-        same = found is not None and found.mark == mark
-        return same and read_text(self._disk, self._layout.lock) == lock_text
-
-    def _compare(self, now: QueueFile, ours: QueueFile | None, released: ReleaseMark | None) -> Loss | None:
-        """Return what the queue lacks by our own account; None where nothing can be told."""
-        try:
-            expected = self._expected(now, ours, released)
-            if expected is None:
-                return Loss(_uncompared_write(self._layout)) if released is not None else None
-            return _loss_against(expected, now, self._layout, self._archives)
-        except OSError as error:
-            return None if is_private_to_other(error) else Loss(_uncompared_write(self._layout))
-        except TeamError:
-            return Loss(_uncompared_write(self._layout))
-        finally:
-            self._archives.forget()
-
-    def _expected(self, now: QueueFile, ours: QueueFile | None, released: ReleaseMark | None) -> MessagesById | None:
-        """Return the content of the queue by our own trail; None without one, or when the queue is as we left it."""
-        line = AuditTrail(self._disk, self._layout.audit).tip().line
-        if line is None or (released is None and now.mark in (line.queue, line.base)):
-            return None
-        trusted = released.queue if released is not None else None
-        prev = self._disk.stat(self._layout.prev) if released is None else None
-        is_before_line = released is None and is_cut_short(line, now, prev)
-        return ExpectedQueue(
-            self._disk, self._layout, ours or now, line, trusted=trusted, is_before_line=is_before_line
-        ).expected()
-
-
-def _loss_against(expected: MessagesById, now: QueueFile, layout: Layout, archives: Archives) -> Loss:
-    """Return what the queue lacks of the expected messages, and what else was done to them.
-
-    Read messages are in an archive; of the others that are gone, some may be too when the trail is damaged.
-    """
-    asked: set[str] = set()
-
-    def is_done(message: Message) -> bool:
-        if message.message_id not in expected or message.status == Status.READ:
-            return message.message_id in expected
-        asked.add(message.message_id)
-        return len(asked) <= _ASKED and archives.has_copy_of(message)
-
-    healing = reconcile(expected, now.text, archived=is_done, taken_out=lambda _: False)
-    missing = frozenset(ids_of(healing.adds))
-    counts = Counter(problem.code for problem in healing.problems)
-    words = [text.format(counted(counts[code], "message")) for code, text in _WORDS.items() if counts[code]]
-    changed = tuple(problem for problem in healing.problems if problem.code == CHANGED)
-    if not words:
-        return Loss(_harmless_write(layout), changed=changed)
-    text = f"{_WHO} {', '.join(words)}"
-    return Loss(Problem(ROLLED_BACK, "error", layout.queue.name, text, _HEAL), missing, changed)
-
-
-def _uncompared_write(layout: Layout) -> Problem:
-    text = "the queue was last written by another program"
-    hint = "It cannot be compared with the audit trail (audit.jsonl), so it is not known whether messages are missing."
-    return Problem(FOREIGN_WRITE, "notice", str(layout.queue), text, hint)
-
-
-def _harmless_write(layout: Layout) -> Problem:
-    text = f"{_WHO} wrote the queue last; nothing is missing by the audit trail (audit.jsonl)"
-    return Problem("UNLOCKED_WRITE", "notice", str(layout.queue), text, "The next write takes over what it added.")
