@@ -222,7 +222,7 @@ def _next_step(situation: ScreenState, reason: Reason, now: datetime) -> str:
     """Return the next step, or what is shown meanwhile."""
     old = {
         State.UNREADABLE: "Nothing is written until it can be read again.",
-        State.VANISHED: "Archives or the audit trail show that there was a queue.",
+        State.VANISHED: safe_line(situation.with_short_paths(reason.hint), 300),
         State.STALE: "It is tried again." if situation.failure else "^l looks now.",
     }.get(reason.state)
     if old is not None:
@@ -241,4 +241,4 @@ def _with_age_of_shown(situation: ScreenState, now: datetime, first: str) -> str
     if situation.shown_read_at is None or situation.view is None:
         return first
     when, old = clock_time(situation.shown_read_at, now), span((now - situation.shown_read_at).total_seconds())
-    return f"{first} Shown is what was read {when}, {old} ago."
+    return f"{first} Shown is what was read {when}, {old} ago.".lstrip()

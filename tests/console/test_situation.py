@@ -51,6 +51,7 @@ SITUATIONS = {
     "live": seen(),
     "locked": seen(replace(SNAPSHOT, holder=HOLDER)),
     "unreadable": seen(UNREADABLE),
+    "gone": seen(replace(VANISHED, problems=(Problem("VANISHED", "error", "t.db", "t.db is gone", "Put it back."),))),
     "doubted": seen(replace(SNAPSHOT, messages=(), condition=Condition.EMPTY, problems=(FOREIGN,))),
     "rolled back": seen(replace(SNAPSHOT, problems=(ROLLED_BACK,))),
     "settings": seen(replace(SNAPSHOT, problems=(BROKEN,))),
