@@ -121,21 +121,30 @@ def permission_of(payload: Fields) -> Permission:
 
 
 def _restore_file(excerpt: str, hunks: Any, given: Fields) -> str | UnsetType:
-    """Return the file of which `excerpt` keeps some lines, each in its place; UNSET for places that cannot be."""
+    """Return the file of which `excerpt` keeps some lines, each in its place; UNSET for places that cannot be.
+
+    Args:
+        hunks: As `FileExcerpt.hunks`, of which anybody may have written anything.
+        given: The input of the tool. Where it is the whole new file, lines between hunks are the same in both and are
+            taken from it; else they are empty.
+    """
     content = given.get("content") if given.keys().isdisjoint(("old_string", "edits")) else None
     new = list(StringIO(content, newline="\n")) if isinstance(content, str) else None
-    lines, found, there = iter(StringIO(excerpt, newline="\n")), list[str](), 0
+    lines, found = iter(StringIO(excerpt, newline="\n")), list[str]()
+    taken = 0  # lines of the new file that are behind us
     for hunk in hunks if isinstance(hunks, list) else [None]:
         if not isinstance(hunk, list) or len(hunk) != 4 or any(type(number) is not int for number in hunk):
             return UNSET
-        start, count, begin, size = hunk
-        gap = start - len(found)
-        if not (0 <= gap <= _MOST_LINES and count >= 0 and size >= 0) or (new is not None and begin - gap != there):
+        old_start, old_count, new_start, new_count = hunk
+        gap = old_start - len(found)
+        if not (0 <= gap <= _MOST_LINES and old_count >= 0 and new_count >= 0):
             return UNSET
-        found += ["\n"] * gap if new is None else new[there:begin]
-        found += islice(lines, min(count, _MOST_LINES))
-        there = begin + size
-    return "".join(found if new is None else [*found, *new[there:]])
+        if new is not None and new_start - gap != taken:
+            return UNSET
+        found += ["\n"] * gap if new is None else new[taken:new_start]
+        found += islice(lines, min(old_count, _MOST_LINES))
+        taken = new_start + new_count
+    return "".join(found if new is None else [*found, *new[taken:]])
 
 
 def questions_of(payload: Fields) -> tuple[Question, ...]:
@@ -168,7 +177,7 @@ def answers_of(payload: Fields) -> Mapping[str, tuple[str, ...]]:
 
 
 def answers_text(payload: Fields) -> str:
-    """Return the same for people, one line for each question: its answer alone where there is one question.
+    """Return the answers of a `question_response` for people: a line for each question, of a single one its answer.
 
     Words beside an answer stand behind it.
     """

@@ -19,6 +19,7 @@ CREATED, DESTROYED, ROSTER = "AGENT_CREATED", AGENT_DESTROYED, "AGENT_ROSTER_BRO
 MEMBERSHIP = frozenset({CREATED, DESTROYED, ROSTER, SESSION})
 """Kinds that change who is in the team: sprint kinds, and notes on the sessions of clients."""
 _LISTS = {"residents": "resident", "slaves": "slave", "temps": "temp"}
+"""List of a roster -> the role of those in it."""
 
 
 class Membership(Struct):
@@ -79,6 +80,8 @@ def membership(config: TeamConfig, facts: Iterable[PlacedMessage]) -> Membership
             _take_roster(found, entry, configured)
         elif name in (CREATED, DESTROYED):
             _take_announcement(found, entry, arrives=name == CREATED)
+    # Roles so far are those that messages mention. The settings decide on their own members, but a mere `member` of
+    # theirs has the role that it was announced with.
     mentioned = found.roles
     found.gone = {name: configured.get(name, role) for name, role in found.gone.items()}
     found.roles = {name: role for name, role in configured.items() if name not in found.gone}

@@ -9,7 +9,7 @@ from team_console.store.protocol.client_sessions import lasting_notes
 from team_console.store.protocol.kinds import SHUTDOWN_RESPONSE
 from team_console.store.protocol.membership import CREATED, DESTROYED, ROSTER
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.request_chains import succession_of
+from team_console.store.protocol.request_chains import Succession, succession_of
 
 
 def retained_ids(messages: Sequence[Message], *, present: Collection[str]) -> frozenset[str]:
@@ -23,17 +23,17 @@ def retained_ids(messages: Sequence[Message], *, present: Collection[str]) -> fr
         present: Ids of messages that are in the queue.
     """
     threads = threads_of(messages)
-    kept = {key for key, thread in threads.items() if any(message.message_id in present for message in thread)}
-    chains: dict[object, list[str]] = {}
-    for key, thread in threads.items():
+    kept = {request_id for request_id, thread in threads.items() if any(one.message_id in present for one in thread)}
+    chains: dict[Succession, list[str]] = {}
+    for request_id, thread in threads.items():
         for message in thread:
             if (chain := succession_of(message)) is not None:
-                chains.setdefault(chain, []).append(key)
-    for keys in chains.values():
+                chains.setdefault(chain, []).append(request_id)
+    for request_ids in chains.values():
         # Each superseded the one before it: from the first that is kept, all that follow are needed.
-        first_kept = next((place for place, key in enumerate(keys) if key in kept), len(keys))
-        kept.update(keys[first_kept:])
-    members = (message.message_id for key in kept for message in threads[key])
+        first_kept = next((place for place, one in enumerate(request_ids) if one in kept), len(request_ids))
+        kept.update(request_ids[first_kept:])
+    members = (message.message_id for request_id in kept for message in threads[request_id])
     return frozenset((*members, *newest_words(messages)))
 
 

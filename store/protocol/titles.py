@@ -14,6 +14,7 @@ from team_console.store.protocol.structure_lines import value_lines
 from team_console.store.protocol.tool_input import headline_of
 
 _LONGEST = 200
+"""Characters of a title."""
 _REFERRING = frozenset({"request_id", "in_reply_to", "approve", "approved", "trust", REQUEST_DIGEST, SHOWN, SHOWN_BY})
 """Keys that say what a message belongs to and on what it rests, not what it is about."""
 _TELLING = ("issue", "question", "message", "topic", "context_summary", "reason", "spec_id", "task_id")

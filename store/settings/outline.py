@@ -191,7 +191,7 @@ class _SimpleForm:
         return Outline(value, self._lines)
 
     def _block(self, above: int, path: str) -> Any:
-        """Return the value that stands further in than the column `above`, None where there is none."""
+        """Take the rows of the value that stands further in than the column `above`; None where there is none."""
         if not self._rows or self._rows[0].column <= above:
             return None
         first = self._rows[0]
