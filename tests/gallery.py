@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from team_console.console.tui.modes.agent_rows import inbox_lines
+from team_console.console.tui.modes.agent_page import inbox_lines
 from team_console.store.model.message import Message, new_record
 from team_console.store.protocol.judgement import judge
 from team_console.store.settings.team_config import TeamConfig

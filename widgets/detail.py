@@ -336,16 +336,16 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         width = room_of(self).width
         if width <= 0:
             return
-        before, top = self._lines, self.scroll_offset.y if keep else 0
-        anchor = self._spots[top] if 0 < top < len(self._spots) else None
-        letters = sum(map(_letters, before[:top])) if width != self._laid_width else 0
+        old_top = self.scroll_offset.y if keep else 0
+        spot_at_top = self._spots[old_top] if 0 < old_top < len(self._spots) else None
+        letters_above = sum(map(_letters, self._lines[:old_top])) if width != self._laid_width else 0
         self._lines, self._spots, self._text_lines, self._laid_width = [], [], [], width
         self._count_painted(width, self._make_lines(width))
-        old_top = top
-        if letters:  # another width: go on at the same words, on whichever line they stand now
-            top = self._line_at(letters)
-        elif anchor in self._spots:  # something came in above: go on at the same line
-            top = self._spots.index(anchor)
+        top = old_top
+        if letters_above:  # another width: go on at the same words, on whichever line they stand now
+            top = self._line_at(letters_above)
+        elif spot_at_top in self._spots:  # something came in above: go on at the same line
+            top = self._spots.index(spot_at_top)
         self._set_size(Size(width, len(self._lines)))
         if not keep or top != old_top:
             self.scroll_to(y=top, animate=False, force=True)
@@ -353,7 +353,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         self.refresh()
 
     def _make_lines(self, width: int) -> frozenset[str]:
-        """Lay all of the document out; the tokens of what cannot be shown whole."""
+        """Lay all of the document out; returns the tokens of the requests that cannot be shown whole."""
         shown, counts, cut = self.document, Counter[tuple[str, DocumentPart]](), set[str]()
         self._anchors.clear()
         if shown is None:
@@ -384,22 +384,22 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         document = self.document
         if document is None:
             return
-        lines: dict[tuple[str, DocumentPart], list[int]] = {}
+        fingerprints: dict[tuple[str, DocumentPart], list[int]] = {}
         for spot, line in zip(self._spots, self._lines, strict=True):
-            lines.setdefault((spot.token, spot.place), []).append(hash(line))
+            fingerprints.setdefault((spot.token, spot.place), []).append(hash(line))
         seen = {document.token: document.seen} if document.token else {}
         for token, shown in (seen | {part.token: part.seen for part in document.parts}).items():
             layout = PageLayout(width, self.raw, shown)
             known = self.painted_before.get(token, Painted())
-            text = tuple(lines.get((token, DocumentPart.TEXT), ()))
-            is_as_before = (known.layout.width, known.layout.raw) == (width, self.raw)
-            evidence = lines.get((token, DocumentPart.EVIDENCE), ())
+            text = tuple(fingerprints.get((token, DocumentPart.TEXT), ()))
+            evidence = fingerprints.get((token, DocumentPart.EVIDENCE), ())
+            breaks_lines_alike = (known.layout.width, known.layout.raw) == (width, self.raw)
             # A new object where lines may be others: marks that are still on their way are for the former one.
-            if not is_as_before or known.layout != layout or known.lines != text:
+            if known.layout != layout or known.lines != text:
                 self.painted_before[token] = Painted(
                     layout,
                     known.first_frame,
-                    known.laid_out_as(text) if is_as_before else {},
+                    known.laid_out_as(text) if breaks_lines_alike else {},
                     known.evidence if known.layout == layout else {},
                     lines=text,
                 )

@@ -255,9 +255,12 @@ class Options(Container, can_focus=True):
         self._show()
 
     def _go(self, place: int, *, chooses: bool) -> None:
+        """Go to an option, and choose it; of several, one that is chosen already is left out then."""
         before, self.cursor = self.chosen, place
-        if chooses:
-            self.chosen = tuple(sorted({place}.symmetric_difference(before))) if self._several else (place,)
+        if chooses and self._several:
+            self.chosen = tuple(sorted({place} ^ {*before}))
+        elif chooses:
+            self.chosen = (place,)
         self._show()
         self.post_message(self.Moved(self))
         if self.chosen != before:

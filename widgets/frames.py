@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 from weakref import WeakSet
 
 from textual.dom import NoScreen
@@ -34,13 +34,20 @@ class FrameHeld(Message):
     number: int
 
 
+class DecidedAt(NamedTuple):
+    """When it was decided: the last frame that was held then, and the name of the key; `mouse` for a click."""
+
+    frame: int
+    key: str
+
+
 class HeldRows(Generic[RowT]):
     """Which rows of a list the terminal held."""
 
     def __init__(self, key: Callable[[RowT], str], basis: Callable[[RowT], object]) -> None:
         """Begin with none; `basis` returns the part of the row named `key` that a human decides on."""
         self._key, self._basis = key, basis
-        self._held: dict[str, tuple[object, int]] = {}
+        self._held: dict[str, tuple[object, int]] = {}  # key -> what is decided on, and the frame that had it first
 
     def note(self, row: RowT, frame: int) -> None:
         """Note that the terminal holds a row with a frame."""
@@ -60,7 +67,7 @@ class Frames:
         pressed: The last frame that was held when the key under way was pressed.
         key: The name of that key; `mouse` for a click.
         is_repeat: Whether the key under way is the one before it again, held down or bouncing.
-        decided: What was held when the last key was pressed that decided, and its name.
+        decided: When the last key was pressed that decided.
     """
 
     def __init__(self, tell_when_held: Callable[[int], None], text_at: TextAt) -> None:
@@ -71,7 +78,7 @@ class Frames:
             text_at: What the terminal shows.
         """
         self.held = self.pressed = self._drawn = 0
-        self.is_repeat, self.key, self.decided = False, "", (0, "")
+        self.is_repeat, self.key, self.decided = False, "", DecidedAt(0, "")
         self._text_at = text_at
         self._tell_when_held = tell_when_held
         self._widgets: WeakSet[Widget] = WeakSet()
@@ -79,7 +86,7 @@ class Frames:
 
     def note_decision(self) -> None:
         """Note that the key under way decides."""
-        self.decided = self.pressed, self.key
+        self.decided = DecidedAt(self.pressed, self.key)
 
     def watch(self, widget: Widget) -> None:
         """Ask the `new_in_frame` of a widget after each frame for what to call once that is held."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     _Screen = Screen[Any]
 else:
-    _Screen = object  # a mixin,
+    _Screen = object  # a mixin: it stands before the real base
 
 
 class Overlay(_Screen):

@@ -12,6 +12,7 @@ from team_console.store.model.home import state_folder
 
 
 def state_file(folder: str, location: str, me: str) -> Path:
+    """Return the path of what is kept below `folder` of one team and identity: a name that tells of neither."""
     digest = hashlib.sha256(f"{absolute_location(location)}\0{me}".encode(errors="replace")).hexdigest()[:24]
     return state_folder() / folder / f"{digest}.json"
 

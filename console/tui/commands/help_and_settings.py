@@ -34,24 +34,26 @@ def _action_rows(screen: MainScreen, context: ActionContext) -> tuple[HelpRow, .
     """Return the actions of this place: the human's own commands first, then deciding, writing and delivering."""
     rows = []
     for number, one in enumerate(screen.cache.preferences.commands):
-        rows.append(HelpRow(written_key(one.key), safe_line(one.run), one.name, "Your own", "", f"own:{number}"))
+        key, text = written_key(one.key), safe_line(one.run)
+        rows.append(HelpRow(key, text, label=one.name, group="Your own", action=f"own:{number}"))
     order = list(Group)
     here = actions_in(context.mode, read_only=screen.cannot_write)
     for action in sorted(here, key=lambda action: order.index(action.group)):
         why = (action.disabled(context) or "") if action.group is not Group.CONSOLE else ""
-        label = action.label.rstrip("…")
-        rows.append(HelpRow(shown_key(action), action.help, label, str(action.group), why, action.id))
+        label, group = action.label.rstrip("…"), str(action.group)
+        rows.append(HelpRow(shown_key(action), action.help, label, group, why_not=why, action=action.id))
     return tuple(rows)
 
 
 def _place_rows(screen: MainScreen) -> Iterator[HelpRow]:
     """Yield every agent and every open request, to go there."""
     for agent in screen.situation.roster:
-        yield HelpRow("", f"agent {safe_line(agent.name, 64)}", "go to", "Agents", "", f"agent:{agent.name}")
+        name = f"agent {safe_line(agent.name, 64)}"
+        yield HelpRow("", name, "go to", "Agents", action=f"agent:{agent.name}")
     for request in screen.situation.requests:
         if request.is_open:
             name = f"{safe_line(request.title, 80)} · {request.kind} of {safe_line(request.asker, 64)}"
-            yield HelpRow("", name, "go to", "Requests", "", f"request:{request.key}")
+            yield HelpRow("", name, "go to", "Requests", action=f"request:{request.key}")
 
 
 def _run_chosen(screen: MainScreen, chosen: str | None) -> None:

@@ -11,11 +11,13 @@ from msgspec.structs import replace
 from team_console.console.selection import Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.empty_lists import empty_words, first_step, first_step_lines
-from team_console.console.tui.modes.agent_document import MOST_LISTED, agent_document, my_inbox_document
-from team_console.console.tui.modes.agent_rows import (
+from team_console.console.tui.modes.agent_page import (
+    MOST_LISTED,
     Unread,
+    agent_document,
     inbox_lines,
     last_words,
+    my_inbox_document,
     my_inbox_lines,
     roster_lines,
     state_parts,

@@ -92,22 +92,23 @@ class SprintListing(Listing[SprintRow]):
 
     def rows_of(self, view: View) -> tuple[SprintRow, ...]:
         """Return each batch with its agents below it, what failed first; agents of no batch that is known come last."""
-        left = {life.key: life for life in view.lifecycles}
         sessions: dict[str, list[Batch]] = {}
         for batch in view.batches:
             sessions.setdefault(batch.session_id, []).append(batch)
-        found: dict[str, list[SprintRow]] = {}
+        without_batch = {life.key: life for life in view.lifecycles}
+        rows_of_group: dict[str, list[SprintRow]] = {}
         for session_id, batches in sessions.items():
-            rows = found.setdefault(session_id, [])
+            rows = rows_of_group.setdefault(session_id, [])
             for batch in sorted(batches, key=_rank):
-                own = [life for life in left.values() if _works_on(life, batch)]
+                own = [life for life in without_batch.values() if _works_on(life, batch)]
                 rows += [batch, *sorted(own, key=_rank)]
-                for life in own:
-                    del left[life.key]
-        found[_OF_NO_BATCH] = sorted(left.values(), key=_rank)
-        several = found.items() if len(sessions) > 1 else ()
-        self._groups = {self.key_of(row): group for group, rows in several for row in rows}
-        return tuple(chain.from_iterable(found.values()))
+                for life in own:  # an agent stands below one batch alone, the first that it works on
+                    del without_batch[life.key]
+        rows_of_group[_OF_NO_BATCH] = sorted(without_batch.values(), key=_rank)
+        self._groups = {}
+        if len(sessions) > 1:  # else no heading is needed
+            self._groups = {self.key_of(row): group for group, rows in rows_of_group.items() for row in rows}
+        return tuple(chain.from_iterable(rows_of_group.values()))
 
     def searchable_of(self, row: SprintRow) -> Searchable:
         """Return names and story keys."""
