@@ -49,7 +49,9 @@ Trouble = Callable[[bytes, PieceForm], int | None]
 _BLANKS = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*(?:[ \t]*+(?:#[^\n]*+)?\Z)?")
 """Empty lines and comments."""
 _BOM = re.compile(BOM_UTF8)
+"""The mark that some programs of Windows put before a text."""
 _DASH = re.compile(rb"(?:%s)?(?P<pad> *)-(?=[ \t\r\n]|\Z)" % BOM_UTF8)
+"""The dash of an item, from the line begin on; `pad` says in which column it stands."""
 _NEXT = re.compile(rb"^(?:%s)?(?:(?P<pad> *)-(?=[ \t\r\n]|\Z)|(?P<left>[^ \t\r\n#]))" % BOM_UTF8, re.MULTILINE)
 """A line that may end an entry: a dash at any column, or a line that begins at column 0."""
 _LEFT = re.compile(rb"^[^ \t\r\n#-]|^-(?![ \t\r\n]|\Z)", re.MULTILINE)
@@ -57,8 +59,11 @@ _LEFT = re.compile(rb"^[^ \t\r\n#-]|^-(?![ \t\r\n]|\Z)", re.MULTILINE)
 _MARK = re.compile(rb"(?:---|\.\.\.)(?=[ \t\r\n]|\Z)[ \t]*|%[^\n]*(?:\n|\Z)")
 """The mark of a document, or a directive."""
 _FENCE = b"```"
+"""Around code in Markdown: programs and models put it around a list, too."""
 _OBJECT_BEGINS = re.compile(rb"\{[ \t]*(?:\"|\r?\n)")
+"""A brace before a quoted key, or with nothing behind it on its line."""
 _PAD_ONLY = re.compile(rb"(?:%s)? *" % BOM_UTF8)
+"""What stands before the first word of a line, without a dash."""
 _NOTHING = re.compile(rb"(?:\[[ \t]*\]|\{[ \t]*\}|[Nn]ull|NULL|~)[ \t]*(?:(?<=[ \t])#[^\n]*)?(?:\r?\n|\Z)")
 """What programs write for no messages at all, before others append to it."""
 _KEYS_AT = re.compile(rb"-(?: +(?=[^ \r\n#])|[ \t]*(?:#[^\n]*)?\r?\n(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?P<below> *))")
@@ -66,66 +71,92 @@ _KEYS_AT = re.compile(rb"-(?: +(?=[^ \r\n#])|[ \t]*(?:#[^\n]*)?\r?\n(?:[ \t]*(?:
 _NAME = rb"(?=[^ \t\r\n#])(?:\"(?:[^\"\\\n]|\\.)*\"[ \t]*|'[^'\n]*'[ \t]*|[^\n:]*+(?::(?![ \t\r\n]|\Z)[^\n:]*+)*)"
 """A key: a colon ends it only before a blank."""
 _DEEPER_KEY = re.compile(rb"^(?P<pad> +)(?:" + _NAME + rb"):(?=[ \t\r\n]|\Z)", re.MULTILINE)
+"""A key in a line that is indented; `pad` says how far."""
 _KEY = re.compile(rb"(?P<name>" + _NAME + rb"):(?=[ \t\r\n]|\Z)|\?(?=[ \t\r\n]|\Z)")
+"""A key at this place, or the `?` of a key over several lines."""
 _VALUELESS = re.compile(rb"(?:[ \t]+[&!][^ \t\r\n]*)*[ \t]*(?:(?<=[ \t])#[^\n]*)?(?:\r?\n|\Z)")
 """What stands behind a key whose value begins below it."""
 _OPEN_LIST = re.compile(
     rb"(?:[ \t]+[&!][^ \t\r\n]*)*(?:[ \t]+(?:\[[ \t]*\]|\{[ \t]*\}|[Nn]ull|NULL|~))?"  # []: a script appended below
     rb"[ \t]*(?:(?<=[ \t])#[^\n]*)?(?:\r?\n|\Z)"
 )
+"""What stands behind a key whose list begins below it, be the value an empty list that somebody appended to."""
 _MAPPING_ITEM = re.compile(rb"(?:\xef\xbb\xbf)? *- +(?:\{|" + _NAME + rb":(?=[ \t\r\n]|\Z))")
 """An item of a list that is a mapping: `- a: 1`, `- {`."""
 _OPENING_BRACKETS = re.compile(rb"\[[\s\[]*")
+"""Brackets around a list of entries, perhaps several."""
 _CLOSING_BRACKETS = re.compile(rb"[\s\]},]+")
+"""Brackets and commas behind an entry."""
 _BEFORE_BRACKET = re.compile(rb"(?:[ \t]+[&!][^ \t\r\n]*)*[ \t]*(?=\[)")
+"""What may stand between a key and the bracket of its list: an anchor or a tag (`&a`, `!!seq`), blanks."""
 _BOM_AND_BLANKS = re.compile(rb"(?:%s)?[ \t]*" % BOM_UTF8)
+"""What stands before the first word of a document."""
 _COMMA_BEHIND = re.compile(rb"[ \t]*,?[ \t]*\r?\n?")
+"""The rest of the line behind an object, with its comma."""
 _BEHIND_OBJECT = re.compile(rb"[ \t\r]*(?:[,\]}\n{#]|\Z)")
+"""What may stand behind a whole object; anything else says that its end was not its end."""
 _VALUE_END = re.compile(rb"[,\n]|(?=[\[\]{}])")
+"""Where a value in brackets ends: at a comma, at a line end, or before a bracket."""
 _FLOW_BEGIN = re.compile(rb"(?:%s)?(?P<pad>[ \t]*)[\[{\]},]" % BOM_UTF8)
+"""A line that begins with a bracket, a brace or a comma."""
 _MEMBER = rb"\"?\w+\"?\s*:\s*(?:[\w.+-]+|\"[^\"\\\n]*\")\s*,\s*"
+"""A member of an object before others: `"count": 2, `."""
 _CONTAINER = re.compile(rb"\{\s*(?:" + _MEMBER + rb")*\"?(?P<list>\w+)\"?\s*:\s*\[")
 """An object that holds a list of others: `{"count": 2, "messages": [`."""
 _MEMBERS_BEHIND = re.compile(rb"(?:\"\w+\"\s*:\s*(?:[\w.+-]+|\"[^\"\\\n]*\"|(?=\[))[\s\[\]},]*)+")
+"""Members that stand behind the list in such an object, with the brackets that close it."""
 _ID_MEMBER = re.compile(rb"[\"']?\b(?:message_)?id[\"']?\s*:")
+"""The key of an id, as in a message written in braces."""
 _ID_NAMES = frozenset({b"message_id", b"id"})
 _RECORD_NAMES = frozenset({b"type", b"message_type", b"from", b"sender", b"to", b"recipient", b"to_agents", b"payload"})
 _SLIPPED_NAMES = _RECORD_NAMES | {b"status", b"priority", b"created", b"summary", b"content"}
 """Keys that belong to the entry before them, though they stand too far left."""
 _LIST_NAME = b"messages"
+"""The key below which the list of messages stands."""
 
 # How records begin in an archive.
 _FLUSH = re.compile(rb"^- (?:\{|[\"']?\w+[\"']?:)", re.MULTILINE)
 """A record in a list at column 0: `- message_id: a`, `- {id: a}`, but not `- dev` of a list of names."""
 _DEEPER = re.compile(rb"^(?P<begin> +- (?:\{|[\"']?\w+[\"']?:))", re.MULTILINE)
+"""The same in a list that is indented."""
 _OTHER_FORM = re.compile(rb"^(?:[\[{]|[\"']?(?:message_)?id[\"']?:)", re.MULTILINE)
 """Where a record may begin that is in no list."""
 _OBJECT = re.compile(rb"^(?P<begin>[ \t]*(?P<brace>\{)\s*\"\w+\"\s*:)", re.MULTILINE)
+"""An object with a quoted key, as in lines of JSON; `brace` is where it begins."""
 _DOCUMENT = re.compile(rb"^---[ \t]*\r?$", re.MULTILINE)
+"""The mark of a document alone on its line."""
 
 # Texts that go on over several lines. Only single characters are repeated possessively (CPython issue 100061).
 _DOUBLE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*"', re.DOTALL)
+"""A text in double quotes, in which a backslash takes the next character along."""
 _SINGLE = re.compile(rb"'[^']*+(?:''[^']*+)*'")
+"""A text in single quotes, in which two of them stand for one."""
 _CLEAN = re.compile(rb"[ \t]*(?:(?<=[ \t])#[^\n]*)?\r?(?:\n|\Z)")
 """Behind a text that ends where its writer ended it stands nothing more; behind one that runs into the quote of the
 next entry stand that entry's words."""
 _CLEAN_IN_BRACKETS = re.compile(rb"[ \t\r]*(?:[,:\]}\n]|#|\Z)")
+"""The same within brackets, where a comma, a colon or a bracket may follow."""
 _OPENING = re.compile(
     rb"(?P<comment>(?:^|(?<=[ \t]))#)"
     rb"|(?P<block>(?<=[:-])[ \t]+(?:[&!][^ \t\r\n]+[ \t]+)?[|>][-+0-9]{0,2}[ \t]*(?:(?<=[ \t])#[^\n]*)?\r?(?:\n|\Z))"
     rb"|(?:^[ \t]*(?:- +)*|(?<=[:-])[ \t]+(?:[&!][^ \t\r\n]+[ \t]+)?)(?P<opening>[\"'\[{])",
     re.MULTILINE,
 )
+"""What begins in a line and may go on behind it: a block of text (`|`, `>`), a quote, a bracket; or a comment."""
 _PAD = re.compile(rb"(?:%s)? *(?:- +)*(?:-(?=[ \t][|>]))?" % BOM_UTF8)
+"""What stands before the key of a block: blanks and the dashes of items within items."""
 _IN_BRACKETS = re.compile(rb"[\[\]{}]|(?<=[\s,:\[{])[\"']|\n *-(?=[ \t\r\n]|\Z)|(?<=\s)#[^\n]*")
+"""What counts within brackets: brackets, quotes that begin a text, a dash that begins an entry, comments."""
 _EMPTY_BLOCK = re.compile(rb"[:-][ \t]+[|>][-+0-9]{0,2}[ \t]*(?:#[^\n]*)?\r?\n(?:[ \t]*\r?\n)*\Z")
 """The sign of a block of text at the end of a stretch, without any line of that text."""
 _OPEN_VALUE = re.compile(rb"[^\n]*:[ \t]*(?:[|>][-+0-9]{0,2}[ \t]*)?(?:#[^\n]*)?\r?(?:\n|\Z)")
 """A key whose value may be the list below it."""
 _CLOSINGS = {b"]": b"[", b"}": b"{"}
+"""Closing bracket -> the one that it closes."""
 _TRIES, _LEAST = 8, 1 << 20
-"""How many times its own length of a text is searched in vain for the ends of brackets."""
+"""A text is searched in vain for the ends of brackets over so many times its length, and so many bytes more."""
 _ANY_COLUMN = 1 << 30
+"""A column right of every key: the next dash counts, wherever it stands."""
 _MOST_INNER_ENTRIES = 64
 """Entries that are looked for inside of one that does not fit; behind the last the rest is one."""
 

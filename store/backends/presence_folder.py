@@ -129,6 +129,7 @@ class SessionNotes:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._known: dict[tuple[str, int, int], Message | None] = {}
+        """Name, inode and time of a file -> the note in it."""
 
     def look(self) -> tuple[Message, ...]:
         """Return them, oldest first; unchanged ones are the same objects as before. Writes nothing and never waits."""
@@ -214,6 +215,7 @@ def _is_lost(path: Path, held: int | None) -> bool:
 
 
 def _close(held: int | None) -> None:
+    """Close a descriptor, which gives up its lock; do nothing without one."""
     if held is not None:
         os.close(held)
 
@@ -270,7 +272,7 @@ def _sweep_file(folder: int, file: str) -> None:
 
 
 def files_of_notes(folder: str) -> Iterator[tuple[tuple[str, int, int], str]]:
-    """Yield each file of a note: what tells it from every other state of itself, and its path; never raises."""
+    """Yield each file of a note: its mark (name, inode, time in ns), and its path; never raises."""
     try:
         entries = [entry for entry in os.scandir(folder) if entry.name.startswith((RUNS, ENDED))]
     except OSError:

@@ -37,12 +37,13 @@ from team_console.store.protocol.foreign_fields import items_in, mapping_in
 
 NOTE_KEY = "_envelope"
 _ABSENT, _ARRIVAL, _MORE, _ = _MARKS = ("-", "#", "+", "=")
-"""`=` is a mark of versions that were never released."""
+"""Keys of a note with a meaning of their own (see above); `=` is a mark of versions that were never released."""
 _PARTS = ("kind", "sender", "recipient", "text")
 """Parts of a message that `#` keeps, in this order, to tell whether another program changed them."""
 _TIMES = ("read_by", "delivered_to", "handed_to")
 """Keys of a record that say of each agent when."""
 _IDENTITY = ("message_id", "sender", "recipient", "message_type", "status")
+# Keys of a record that say what a column says, too: a note that has one of them may contradict the column.
 _NAMING_KEYS = frozenset(
     {"message_id", "id", "type", "message_type", "from", "sender", "from_agent", "status"}
     | {"to", "to_agents", "recipient", "to_agent"}
@@ -54,6 +55,7 @@ STAND_INS = {
 }
 """Status -> what the column holds for it where the table takes only the three words of seed 003."""
 _ZONE = re.compile(r" ([+-]\d\d(:\d\d){0,2})\Z")
+"""The offset that a server puts behind a local time (`Shape.select_rows`), as ` +02` or ` -03:30`."""
 _DAMAGED = "DAMAGED_ENTRY"
 ROW_REFUSED = "ROW_REFUSED"
 """Code of the finding that a table does not let a row change, or go."""
@@ -110,7 +112,10 @@ class RowEntry(Struct, frozen=True):
 
 
 def read_row(row: Row, *, place: str) -> RowEntry:
-    """Understand `row`; `place` names it in problems when it has no usable id. Never raises for its content."""
+    """Understand `row`; `place` names it in problems when it has no usable id. Never raises for its content.
+
+    In this order: is there an id, the payload and the note, the record that they make, then what is odd about it.
+    """
     if not isinstance(row.message_id, str) or not row.message_id:
         what = f"a message_id of bytes {row.message_id!r:.60}" if isinstance(row.message_id, bytes) else "no message_id"
         hint = "Give it a message_id that is a text; until then nobody can receive or change it."
@@ -132,6 +137,16 @@ def read_row(row: Row, *, place: str) -> RowEntry:
     except (ValueError, TypeError) as error:
         hint = "Correct the row; it is shown and kept as it is."
         return RowEntry(row, problems=(Problem(_DAMAGED, "error", row.message_id, f"the row has {error}", hint),))
+    problems = _oddities(row, message, trouble)
+    parts = zip(_PARTS, _parts_recorded(note), _parts_now(message), strict=False)
+    # guard: row-words-compared
+    if changed := ", ".join(part for part, before, now in parts if before != now):
+        problems.append(changed_problem(message.message_id, changed))
+    return RowEntry(row, message, recorded_arrival(note), tuple(problems), changed, note, is_old)
+
+
+def _oddities(row: Row, message: Message, trouble: str | None) -> list[Problem]:
+    """Return what is odd about a row that is a message all the same; `trouble` is why its payload is no JSON."""
     odd = [name for name, value in zip(COLUMNS, row, strict=False) if name != "payload" and isinstance(value, bytes)]
     hint = "It is shown as well as it can be; correct the row."
     warnings = [(_DAMAGED, f"the column {name} holds bytes (a BLOB), not text", hint) for name in odd]
@@ -144,16 +159,11 @@ def read_row(row: Row, *, place: str) -> RowEntry:
     if message.status not in _STATUSES:
         text = f"status {message.status!r} is none the router knows; nobody will get this message"
         warnings.append(("UNKNOWN_STATUS", text, "Set it to pending to send it."))
-    refusal = record.get(TABLE_REFUSES)
+    refusal = message.record.get(TABLE_REFUSES)
     if isinstance(refusal, dict):
         hint = "Mend the table or the row; the router looks at it again by itself."
         warnings.append((ROW_REFUSED, f"its row cannot be changed: {refusal.get('why')!s:.500}", hint))
-    problems = [Problem(code, "warning", row.message_id, text, hint) for code, text, hint in warnings]
-    parts = zip(_PARTS, _parts_recorded(note), _parts_now(message), strict=False)
-    # guard: row-words-compared
-    if changed := ", ".join(part for part, before, now in parts if before != now):
-        problems.append(changed_problem(message.message_id, changed))
-    return RowEntry(row, message, recorded_arrival(note), tuple(problems), changed, note, is_old)
+    return [Problem(code, "warning", row.message_id, text, hint) for code, text, hint in warnings]
 
 
 def columns_of(message: Message) -> FieldDict:

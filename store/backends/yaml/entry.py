@@ -31,8 +31,11 @@ MOST_BY_ALIAS = 20_000
 MOST_BY_ALIAS_IN_FILE = 1_000_000
 LIST_KEYS = frozenset({"to", "to_agents", "recipient", "to_agent"})
 MAP_KEYS = frozenset({"read_by", "delivered_to", "handed_to"})
+"""Keys whose values are one name or several, and keys that say of each agent when."""
 _LONGEST_NAME = 80
+"""Characters of a name that an error shows."""
 _CHARACTERS = 100
+"""Characters of a text that weigh as much as one more value."""
 
 
 def _item_node(raw: bytes) -> tuple[Node, str]:
@@ -81,9 +84,10 @@ class ValueBuilder:
         return record
 
     def value(self, node: Node, *, as_text: bool | None, depth: int = 0, alias: Node | None = None) -> Any:
-        """Build the value of a node; with `as_text` None a mapping is read as a record, whose keys decide.
+        """Build the value of a node.
 
         Args:
+            as_text: Whether scalars in it are texts of the envelope; None for a record, where each key decides.
             alias: By which the node was reached.
         """
         node, alias = self._resolved(node, alias)
@@ -158,6 +162,11 @@ def _tag_name(node: Node, line: int) -> str | None:
 
 
 def _scalar_value(node: Node, tag: str | None, line: int, *, as_text: bool) -> Any:
+    """Return the value of a scalar: text for the envelope, else typed as it is written or as its tag says.
+
+    Raises:
+        TextError: It is no value of its tag.
+    """
     text: str = node.value
     if tag is None:
         return text if not node.plain else envelope_text(text) if as_text else typed_value(text)
@@ -176,6 +185,7 @@ def _scalar_value(node: Node, tag: str | None, line: int, *, as_text: bool) -> A
 
 
 def _shortened(name: str) -> str:
+    """Return a name as an error shows it."""
     return name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
 
 
