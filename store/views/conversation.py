@@ -19,9 +19,10 @@ from team_console.store.model.schedule import attempts_of, max_attempts, next_at
 from team_console.store.protocol.foreign_fields import mapping_in, text_in
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.placed_message import StoreOrder, when_created
-from team_console.store.views.facts import status_for, unquoted_partners
+from team_console.store.views.delivery_rows import status_for
 from team_console.store.views.history import HistoryPage
 from team_console.store.views.rows import RequestRow
+from team_console.store.views.unanswered import unquoted_partners
 
 _TRY_KEYS = frozenset({"attempts", "retry_count"})
 """Keys of a record that the router tried to deliver; what was only pulled has none."""

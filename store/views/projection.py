@@ -23,12 +23,17 @@ from team_console.store.protocol.membership import MEMBERSHIP, membership
 from team_console.store.protocol.placed_message import PlacedMessage, when_created
 from team_console.store.protocol.sprint_plans import plans_of
 from team_console.store.protocol.team_rules import TeamFacts, report_targets
-from team_console.store.views.facts import Facts, deliveries, inboxes, last_seen, requests_of, roster_drift, unanswered
+from team_console.store.views.delivery_rows import delivery_rows
+from team_console.store.views.facts import Facts
 from team_console.store.views.findings import findings, mark_damaged, withhold_answers
+from team_console.store.views.inboxes import inboxes
+from team_console.store.views.last_seen import find_last_seen
 from team_console.store.views.needs import action_items
-from team_console.store.views.roster import roster
+from team_console.store.views.request_list import requests_of
+from team_console.store.views.roster import roster, roster_drift
 from team_console.store.views.rows import DeliveryState, View
 from team_console.store.views.sprint import BATCH_FACTS, lifecycles, sprint
+from team_console.store.views.unanswered import unanswered
 
 _WHEN = attrgetter("when")
 _MOST_MESSAGES = 5_000
@@ -133,7 +138,7 @@ class Projection:
         live, past = PlacedMessage.each(self._live), PlacedMessage.each(self._past.values(), -len(self._past))
         notes = PlacedMessage.each(snapshot.notes, len(live))
         by_age, every = sorted(live, key=_WHEN), sorted((*past, *live, *notes), key=_WHEN)
-        seen = last_seen(every)
+        seen = find_last_seen(every)
         known = [entry for entry in every if entry.is_fact]
         members, batches = _facts_of_kinds(known, MEMBERSHIP), _facts_of_kinds(known, BATCH_FACTS)
         team = membership(config, members)
@@ -147,7 +152,7 @@ class Projection:
         counts = Counter(entry.message.status for entry in live)
         for status, number in snapshot.finished.statuses.items() if snapshot.finished is not None else ():
             counts[status] = max(counts[status], number)
-        delivered = deliveries(by_age, now)
+        delivered = delivery_rows(by_age, now)
         roles = {**team.gone, **team.roles}
         facts = Facts(
             config=config,
@@ -192,7 +197,7 @@ class Projection:
             batches=facts.sprint.batches,
             lifecycles=facts.lifecycles,
             counts=dict(sorted(counts.items())),
-            unlisted={name: box.more for name, box in boxes.items() if box.more},
+            unlisted={name: box.unlisted for name, box in boxes.items() if box.unlisted},
             findings=findings(facts, rows, by),
             unanswered=facts.unanswered,
         )

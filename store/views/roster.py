@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from team_console.store.model.counted import counted
+from team_console.store.model.errors import Problem
 from team_console.store.model.look_alikes import look_alikes
 from team_console.store.model.names import ALL, USER
 from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.client_sessions import AgentSession, Doing
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.placed_message import StoreOrder
+from team_console.store.protocol.membership import Membership
+from team_console.store.protocol.placed_message import PlacedMessage
 from team_console.store.protocol.state_reports import report_of
-from team_console.store.views.facts import AgentInbox, Facts
-from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow
+from team_console.store.protocol.team_rules import expected_on_roster, roster_gaps
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.facts import Facts
+from team_console.store.views.inboxes import AgentInbox
+from team_console.store.views.rows import (
+    AgentState,
+    RequestRow,
+    RequestState,
+    RosterRow,
+)
 
 ACTIVE_FOR = timedelta(minutes=5)
 """An agent that wrote or read this recently counts as active."""
@@ -93,7 +103,7 @@ def _roster_row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_li
         plan_mode_required=facts.config.agent(name).plan_mode_required,
         stranger=facts.config.declared and role is None and name not in (USER, facts.config.lead),
         looks_like=looks_like,
-        unread=len(inbox.unread) + inbox.more,
+        unread=len(inbox.unread) + inbox.unlisted,
         total=len(inbox),
         oldest_unread=inbox.oldest_unread,
         dropped=sum(message.is_addressed_to(name) for message in facts.dropped),
@@ -177,3 +187,15 @@ def _waiting_state(
         return None
     rejected = last is RequestState.REJECTED
     return AgentState.PLANNING, "revises its rejected plan" if rejected else "has no approved plan yet"
+
+
+def roster_drift(config: TeamConfig, team: Membership, facts: Iterable[PlacedMessage]) -> Iterator[Problem]:
+    """Yield `ROSTER_DRIFT` for each agent the latest roster wrongly leaves out or still lists."""
+    roster = team.roster
+    if roster is None:
+        return
+    expected = expected_on_roster(config, (entry for entry in facts if entry.order < roster.order))
+    for name, wrong in roster_gaps(roster.read, expected):
+        hint = "The next complete roster repairs it; the lead sends it with: team-console roster --send"
+        text = f"{name} {wrong} in the latest roster"
+        yield Problem("ROSTER_DRIFT", "warning", f"{roster.message.message_id} {name}", text, hint)
