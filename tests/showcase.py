@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 from msgspec import convert
-from team_console.console.demo.story import STORY
+from team_console.console.demo.player import STORY
 from team_console.store.backends.open import open_team
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.parsing import parse_message

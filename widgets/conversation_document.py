@@ -9,7 +9,8 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.titles import title_of
-from team_console.store.views.conversation import Delivery, Thread, Turn, turns_of
+from team_console.store.views.conversation import Thread, Turn, turns_of
+from team_console.store.views.deliveries import Delivery
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.ages import clock_time
 from team_console.widgets.document import (

@@ -14,7 +14,7 @@ from team_console.store.views.search import moment_of
 from team_console.store.views.status import view_of_team
 
 if TYPE_CHECKING:
-    from team_console.store.views.blocked import BlockedTimes
+    from team_console.store.views.roster import BlockedTimes
 
 _LONGEST_WAITS = 3
 """Agents that waited longest for a human, of whom `digest` says how long."""

@@ -20,7 +20,7 @@ from team_console.store.protocol.parsing import asks, parse_message
 from team_console.store.protocol.remarks import PlacedRemark
 from team_console.store.protocol.seen import digest_of
 from team_console.store.protocol.transcript_extract import why_in, why_lines
-from team_console.store.service.inbox import Trust, trust_in
+from team_console.store.service.inbox import TrustCheck, trust_check
 from team_console.store.views.alike import causes_of, decided_before
 from team_console.store.views.conversation import Thread, gather_thread, versions_of
 from team_console.store.views.history import newest_archived
@@ -113,7 +113,7 @@ def _row_of(message: Message, view: View) -> RequestRow | None:
 
 
 def _as_json(call: Call, thread: Thread, view: View) -> dict[str, Any]:
-    causes, trust = causes_of(view.requests), trust_in(call.team, thread.messages)
+    causes, trust = causes_of(view.requests), trust_check(call.team, thread.messages)
     chain = versions_of(view.requests, thread.request_id) if thread.request_id else []
     versions = [request_json(row, view.now, causes[row.key]) for row in chain]
     row = next((row for row in chain if row.request_id == thread.request_id), None)
@@ -135,7 +135,7 @@ def _as_json(call: Call, thread: Thread, view: View) -> dict[str, Any]:
     }
 
 
-def _record(message: Message, trust: Trust) -> dict[str, Any]:
+def _record(message: Message, trust: TrustCheck) -> dict[str, Any]:
     return dict(trust.marked(message).record)
 
 

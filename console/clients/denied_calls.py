@@ -28,7 +28,7 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.sent_back import sent_back
 from team_console.store.protocol.tool_input import headline_of
 from team_console.store.service.asking import ask_permission
-from team_console.store.service.inbox import trust_in
+from team_console.store.service.inbox import trust_check
 from team_console.store.service.sessions import use_up_permission
 from team_console.store.service.waiting import human_present
 from team_console.store.views.verdicts import verdict_of
@@ -161,7 +161,7 @@ def allowed_call(session: ClientSession, request_id: str) -> AllowedCall | None:
     # guard: hint-of-another-allows-nothing
     if verdict is None or not is_yes or not denial_of(question.payload):
         return None
-    if trust_in(session.team, [verdict]).mark(verdict):
+    if trust_check(session.team, [verdict]).mark(verdict):
         return None
     asked = permission_of(question.payload)
     key = _key_of_call(asked.tool, asked.input, origin_of(question.payload).directory)

@@ -22,7 +22,7 @@ from team_console.store.protocol.kinds import ASKBACK, SHUTDOWN_REQUEST, Request
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.trust import trust_words
-from team_console.store.service.inbox import acknowledge, trust_in
+from team_console.store.service.inbox import acknowledge, trust_check
 from team_console.store.service.sessions import hand_over
 
 _LONGEST = 6_000
@@ -128,7 +128,7 @@ def message_words(session: ClientSession, message: Message) -> str:
     """Return one message as text."""
     read = parse_message(message)
     head = f"--- {safe_line(message.type)} from {safe_line(message.sender)}, {safe_line(message.priority)}, "
-    mark = trust_in(session.team, [message]).mark(message)
+    mark = trust_check(session.team, [message]).mark(message)
     summary, content = summary_of(message), message.content
     text = content if summary in content else "\n".join(part for part in (summary, content) if part)
     cut = list[str]()

@@ -16,8 +16,7 @@ from types import FrameType
 from typing import Any
 
 from msgspec import convert
-from team_console.console.demo.player import Actor, facts_of, first_message, perform
-from team_console.console.demo.story import STORY
+from team_console.console.demo.player import STORY, Actor, facts_of, first_message, perform
 from team_console.store.api import AgentClient
 from team_console.store.backends.open import open_team
 from team_console.store.contract.snapshot import Snapshot

@@ -34,7 +34,7 @@ from team_console.store.protocol.placed_message import when_created
 from team_console.store.protocol.rights import check_permission, check_settings
 from team_console.store.protocol.trail_facts import is_answer
 from team_console.store.service.caller import Caller, Receipt, receipt
-from team_console.store.service.inbox import Trust, leave_as_is, require_known
+from team_console.store.service.inbox import TrustCheck, leave_as_is, require_known
 from team_console.store.service.writing import check_known, expanded_recipients, roles_now, sealed
 from team_console.store.settings.team_config import TeamConfig
 
@@ -247,7 +247,7 @@ def push_and_note(
     tx: Transaction,
     job: Job,
     outcomes: Mapping[str, str | None],
-    trust: Trust,
+    trust: TrustCheck,
     members: Callable[[], Collection[str]],
     *,
     attempts: int | None = None,

@@ -74,109 +74,7 @@ class Received(Struct, frozen=True):
         }
 
 
-class Trust(Struct, frozen=True):
-    """What messages are judged by that are handed on.
-
-    Attributes:
-        questions: Request id -> the messages that ask.
-        answered: Message id of each order -> when whoever it is for first answered it.
-        changed: Ids of messages that were changed after they were recorded.
-        is_unchecked: Whether the team could not be read, so that no verdict is known to be whole.
-    """
-
-    config: TeamConfig
-    recorded: RecordedFacts | None = None
-    questions: Mapping[str, Sequence[Message]] = {}
-    answered: Mapping[str, datetime] = {}
-    changed: frozenset[str] = frozenset()
-    is_unchecked: bool = False
-
-    def mark(self, message: Message) -> TrustMark | None:
-        """Return the warning on a message; None when nothing is wrong."""
-        asked = self.questions.get(parse_message(message).request_id or "", ())
-        digest = given_on(message) if len(asked) > 1 else ""
-        meant = (question for question in asked if digest_of(question) == digest)
-        # Of several questions under one id that on which the verdict was given, else the first.
-        question = next(meant, asked[0] if asked else None)
-        mark = mark_of(self.config, message, question, recorded=self.recorded)
-        harmless = (None, TrustMark.FOREIGN)
-        if mark in (*harmless, TrustMark.UNVERIFIED) and message.message_id in self.changed:
-            return TrustMark.CHANGED
-        if mark is None and self.is_unchecked and may_be_verdict(self.config, message):
-            # guard: unchecked-verdict-marked
-            return TrustMark.UNCHECKED
-        answered = self.answered.get(message.message_id)
-        read_at = message.moment("read_at")
-        # An order that is read, or waits to be, after it was answered: answering it meant having read it.
-        came_back = answered is not None and (read_at is None or read_at > answered)
-        return TrustMark.REPLAYED if mark in harmless and came_back else mark
-
-    def marked(self, message: Message) -> Message:
-        """Return the message with its mark; itself when nothing is wrong with it."""
-        mark = self.mark(message)
-        if mark is None and TRUST not in message.record:
-            return message
-        return message.with_changes(**{TRUST: str(mark) if mark is not None else None})
-
-
-def trust_in(team: Team, messages: Iterable[Message], config: TeamConfig | None = None) -> Trust:
-    """Return what these messages are judged by; the store is read only when there is a verdict among them.
-
-    Args:
-        config: The settings when they were taken; those there are now when left out.
-
-    Raises:
-        TeamError: `STORE_UNREADABLE`.
-    """
-    config = config or team.config()
-    verdicts = [message for message in messages if may_be_verdict(config, message) or breach(config, message)]
-    changed = team.reworded()
-    if not verdicts:
-        return Trust(config, changed=changed)
-    snapshot = team.snapshot()
-    if not snapshot.is_known:
-        raise TeamError(Code.STORE_UNREADABLE, f"{team.location} cannot be read, so no verdict can be checked", "")
-    threads: dict[str, list[Message]] = {}
-    for verdict in verdicts:
-        threads.setdefault(parse_message(verdict).request_id or "", [])
-    for message in (*snapshot.messages, *team.archived(*sorted(filter(None, threads)))):
-        threads.get(parse_message(message).request_id or "", []).append(message)
-    questions = {key: [item for item in said if parse_message(item).opens is not None] for key, said in threads.items()}
-    answered: dict[str, datetime] = {}
-    for order in (verdict for verdict in verdicts if parse_message(verdict).name == SHUTDOWN_REQUEST):
-        key = parse_message(order).request_id or ""
-        given = (said for said in threads[key] if said.sender in order.recipients)
-        moments = [said.created_at for said in given if claims_to_answer(said, RequestKind.SHUTDOWN, key)]
-        if known_moments := [moment for moment in moments if moment is not None]:
-            answered[order.message_id] = min(known_moments)
-    return Trust(config, snapshot.recorded, questions, answered, changed)
-
-
-def with_trust_marks(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages as they are handed on: each with its mark where something is wrong with it.
-
-    Raises:
-        TeamError: `STORE_UNREADABLE`.
-    """
-    return tuple(map(trust_in(team, messages).marked, messages))
-
-
-def taken_with_trust_marks(team: Team, messages: Sequence[Message], config: TeamConfig) -> list[Message]:
-    """Return the same for messages that count as read by now: they must reach their reader, even if the store is
-    gone since.
-
-    Args:
-        config: The settings when they were taken.
-    """
-    try:
-        trust = trust_in(team, messages, config)
-    except TeamError:
-        # guard: unchecked-after-outage
-        trust = Trust(config, is_unchecked=True)
-    return [trust.marked(message) for message in messages]
-
-
-# Who may receive, and what becomes of a message that was read; a slip of the keyboard takes nothing.
+# Messages as they are now, and those whose row the table does not let change.
 
 
 def current_messages(tx: Transaction, seen: Sequence[Message]) -> Iterator[Message]:
@@ -594,3 +492,124 @@ def _make_received(
     if pushed is not None and not wanted.delivered:
         unacknowledged = max(unacknowledged, pushed)
     return Received(agent, tuple(taken), status, notices, left, damaged, unacknowledged=unacknowledged)
+
+
+class TrustCheck(Struct, frozen=True):
+    """What a message is checked against before it is handed on.
+
+    Attributes:
+        questions: Request id -> the messages that ask.
+        answered: Message id of each order to stop -> when whoever it is for first answered it.
+        changed: Ids of messages that were changed after they were recorded.
+        is_unchecked: Whether the team could not be read, so that no verdict is known to be whole.
+    """
+
+    config: TeamConfig
+    recorded: RecordedFacts | None = None
+    questions: Mapping[str, Sequence[Message]] = {}
+    answered: Mapping[str, datetime] = {}
+    changed: frozenset[str] = frozenset()
+    is_unchecked: bool = False
+
+    def mark(self, message: Message) -> TrustMark | None:
+        """Return the warning on a message; None when nothing is wrong."""
+        mark = mark_of(self.config, message, self._question_of(message), recorded=self.recorded)
+        harmless = (None, TrustMark.FOREIGN)
+        if mark in (*harmless, TrustMark.UNVERIFIED) and message.message_id in self.changed:
+            return TrustMark.CHANGED
+        if mark is None and self.is_unchecked and may_be_verdict(self.config, message):
+            # guard: unchecked-verdict-marked
+            return TrustMark.UNCHECKED
+        answered = self.answered.get(message.message_id)
+        read_at = message.moment("read_at")
+        # An order that is read, or waits to be, after it was answered: answering it meant having read it.
+        came_back = answered is not None and (read_at is None or read_at > answered)
+        return TrustMark.REPLAYED if mark in harmless and came_back else mark
+
+    def _question_of(self, message: Message) -> Message | None:
+        """Return what the message answers: of several questions under one id that which it was given on, else the
+        first.
+        """
+        asked = self.questions.get(parse_message(message).request_id or "", ())
+        digest = given_on(message) if len(asked) > 1 else ""
+        meant = (question for question in asked if digest_of(question) == digest)
+        return next(meant, asked[0] if asked else None)
+
+    def marked(self, message: Message) -> Message:
+        """Return the message with its mark; itself when nothing is wrong with it."""
+        mark = self.mark(message)
+        if mark is None and TRUST not in message.record:
+            return message
+        return message.with_changes(**{TRUST: str(mark) if mark is not None else None})
+
+
+def trust_check(team: Team, messages: Iterable[Message], config: TeamConfig | None = None) -> TrustCheck:
+    """Return what these messages are checked against; the store is read only when there is a verdict among them.
+
+    Args:
+        config: The settings when they were taken; those there are now when left out.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`.
+    """
+    config = config or team.config()
+    verdicts = [message for message in messages if may_be_verdict(config, message) or breach(config, message)]
+    changed = team.reworded()
+    if not verdicts:
+        return TrustCheck(config, changed=changed)
+    snapshot = team.snapshot()
+    if not snapshot.is_known:
+        raise TeamError(Code.STORE_UNREADABLE, f"{team.location} cannot be read, so no verdict can be checked", "")
+    threads: dict[str, list[Message]] = {parse_message(verdict).request_id or "": [] for verdict in verdicts}
+    for message in (*snapshot.messages, *team.archived(*sorted(filter(None, threads)))):
+        request_id = parse_message(message).request_id or ""
+        if request_id in threads:
+            threads[request_id].append(message)
+    questions = {
+        request_id: [message for message in thread if parse_message(message).opens is not None]
+        for request_id, thread in threads.items()
+    }
+    return TrustCheck(config, snapshot.recorded, questions, _first_answers(verdicts, threads), changed)
+
+
+def _first_answers(verdicts: Iterable[Message], threads: Mapping[str, Sequence[Message]]) -> dict[str, datetime]:
+    """Return message id of each order to stop -> when whoever it is for first answered it."""
+    answered: dict[str, datetime] = {}
+    for order in verdicts:
+        if parse_message(order).name != SHUTDOWN_REQUEST:
+            continue
+        request_id = parse_message(order).request_id or ""
+        moments = [
+            said.created_at
+            for said in threads[request_id]
+            if said.sender in order.recipients
+            and said.created_at is not None
+            and claims_to_answer(said, RequestKind.SHUTDOWN, request_id)
+        ]
+        if moments:
+            answered[order.message_id] = min(moments)
+    return answered
+
+
+def with_trust_marks(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages as they are handed on: each with its mark where something is wrong with it.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`.
+    """
+    return tuple(map(trust_check(team, messages).marked, messages))
+
+
+def taken_with_trust_marks(team: Team, messages: Sequence[Message], config: TeamConfig) -> list[Message]:
+    """Return messages that count as read by now, each with its mark: they must reach their reader, even if the store
+    is gone since.
+
+    Args:
+        config: The settings when they were taken.
+    """
+    try:
+        trust = trust_check(team, messages, config)
+    except TeamError:
+        # guard: unchecked-after-outage
+        trust = TrustCheck(config, is_unchecked=True)
+    return [trust.marked(message) for message in messages]

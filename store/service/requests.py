@@ -38,11 +38,19 @@ from team_console.store.service.agents import (
     refuse_held,
     start_agent,
 )
-from team_console.store.service.answer_body import answer_body, answer_preview, words_as_answer
 from team_console.store.service.asking import ask_lead, origin_fields
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
-from team_console.store.service.decision import UNSEEN, Answers, Decision, refuse_empty, refuse_unbound
+from team_console.store.service.decision import (
+    UNSEEN,
+    Answers,
+    Decision,
+    answer_body,
+    answer_preview,
+    refuse_empty,
+    refuse_unbound,
+    words_as_answer,
+)
 from team_console.store.service.questions import (
     answerable_request,
     close_question,

@@ -38,9 +38,8 @@ from team_console.store.service.deliveries import (
     record_attempts,
     skipped_attempts,
 )
-from team_console.store.service.inbox import current_messages, require_known, trust_in
-from team_console.store.service.long_jobs import RefusedRows, write_in_pieces
-from team_console.store.service.maintenance import take_in_drops
+from team_console.store.service.inbox import current_messages, require_known, trust_check
+from team_console.store.service.maintenance import RefusedRows, take_in_drops, write_in_pieces
 from team_console.store.service.waiting import may_pass, until
 from team_console.store.service.writing import check_known
 from team_console.store.settings.team_config import TeamConfig
@@ -111,7 +110,7 @@ class AgentDelivery(Struct):
         """Run the command of each recipient for one message; returns name -> what went wrong, None for nothing."""
         config = self.caller.team.config()
         outcomes: dict[str, str | None] = {}
-        message = trust_in(self.caller.team, [job.message]).marked(job.message)
+        message = trust_check(self.caller.team, [job.message]).marked(job.message)
         for name in command_targets(config, job):
             agent = config.agent(name)
             limit = self.scope.limit or agent.deliver_timeout
@@ -161,7 +160,7 @@ class AgentDelivery(Struct):
             tx.record("deliver", ids=[], late={job.message.message_id: outcomes})
             return []
         now = replace(job, message=stored)
-        return push_and_note(tx, now, outcomes, trust_in(self.caller.team, [stored]), members_of(tx))
+        return push_and_note(tx, now, outcomes, trust_check(self.caller.team, [stored]), members_of(tx))
 
     def _claim(self, tx: Transaction, attempts: list[Attempt], refused: RefusedRows) -> Job | None:
         """Return the next message, held for the time its commands may take; its claim counts as an attempt."""
@@ -297,7 +296,7 @@ def _push(caller: Caller, snapshot: Snapshot, scope: PassScope, due: Sequence[Me
 
     The members are those of the snapshot: finding them anew for each piece would read the whole store each time.
     """
-    trust = trust_in(caller.team, due) if due else None
+    trust = trust_check(caller.team, due) if due else None
     names, refused = members_of(snapshot), RefusedRows()
 
     def write(tx: Transaction, piece: Sequence[Message]) -> list[Attempt]:

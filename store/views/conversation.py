@@ -6,45 +6,21 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.message import by_id as messages_by_id
-from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
 from team_console.store.protocol.foreign_fields import mapping_in, text_in
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.placed_message import StoreOrder, when_created
-from team_console.store.views.delivery_rows import status_for
+from team_console.store.views.deliveries import Delivery, deliveries_of
 from team_console.store.views.history import HistoryPage
+from team_console.store.views.inboxes import unquoted_partners
 from team_console.store.views.rows import RequestRow
-from team_console.store.views.unanswered import unquoted_partners
-
-_TRY_KEYS = frozenset({"attempts", "retry_count"})
-"""Keys of a record that the router tried to deliver; what was only pulled has none."""
-
-
-class Delivery(Struct, frozen=True):
-    """Where a message, or one of several of the same sending, is on its way to one recipient.
-
-    Attributes:
-        at: When it got there or was read, as the record says; empty when it did neither.
-        tries: How often the router tried, of at most `most_tries`.
-    """
-
-    message_id: str
-    recipient: str
-    status: str
-    at: str = ""
-    tries: int = 0
-    most_tries: int = 0
-    next_try: str = ""
-    error: str = ""
-
 
 MOST_LOOKS = 4
 """Looks through the archives at most; each is for all ids that are known by then."""
@@ -58,7 +34,7 @@ class Thread(Struct, frozen=True):
         request_id: The request that it opens or answers.
         messages: Everything in the conversation, itself included, oldest first.
         copies: The records of every broadcast in it, one per recipient.
-        live: Ids of those that are still in the queue.
+        live: Ids of all messages that are still in the queue.
         doubles: Other messages under the id of `message`.
         is_whole: Whether everything that belongs to it was looked up.
     """
@@ -82,6 +58,17 @@ class Thread(Struct, frozen=True):
         shared = self.message.broadcast_id
         copies = [copy for copy in self.copies if copy.broadcast_id == shared] if shared else [self.message]
         return [delivery for copy in copies for delivery in deliveries_of(copy)]
+
+
+class _Connected(NamedTuple):
+    """Messages that belong together, by id, and every id that they have or quote."""
+
+    messages: dict[str, Message]
+    ids: set[str]
+
+    def broadcast_ids(self) -> set[str]:
+        """Return the ids of the broadcasts among them."""
+        return {message.broadcast_id for message in self.messages.values() if message.broadcast_id}
 
 
 class _MessagesById:
@@ -113,10 +100,11 @@ class _MessagesById:
         """Return the messages that have this id or quote it."""
         return self._by_id.get(word, ())
 
-    def connected(self, word: str, rows: Sequence[RequestRow]) -> tuple[dict[str, Message], set[str]]:
-        """Return the messages by id that belong together with `word`, and every id they are known under."""
+    def connected(self, word: str, rows: Sequence[RequestRow]) -> _Connected:
+        """Return the messages that belong together with `word`, and every id they are known under."""
         messages: dict[str, Message] = {}
-        waiting, ids = deque([word]), {word}
+        ids = {word}
+        waiting = deque(ids)
         while waiting:
             for message in self.naming(waiting.popleft()):
                 if message.message_id not in messages:
@@ -124,7 +112,7 @@ class _MessagesById:
                     more = [quoted for quoted in _next_ids(message, rows) if quoted not in ids]
                     ids.update(more)
                     waiting += more
-        return messages, ids
+        return _Connected(messages, ids)
 
 
 def gather_thread(
@@ -142,34 +130,44 @@ def gather_thread(
     live = (*snapshot.messages, *snapshot.dropped)
     by_id = _MessagesById(live)
     by_id.add(known.messages)
-    looked_up: set[str] = set()
-    for look in range(MOST_LOOKS + 1):
-        messages, ids = by_id.connected(word, rows)
-        broadcasts = {other.broadcast_id for other in messages.values() if other.broadcast_id}
-        unknown = (ids | broadcasts) - looked_up
-        if known.complete or not unknown or look == MOST_LOOKS:
-            break
-        looked_up |= unknown
-        by_id.add(team.archived(*sorted(unknown)))
+    is_whole = known.complete or _look_up_older(team, by_id, word, rows)
+    connected = by_id.connected(word, rows)
     named = [message for message in by_id.naming(word) if message.message_id == word]
     message = _find_meant(word, named, by_id.naming(word), snapshot.recorded)
     if message is None:
         return None
     # An answer that quotes nothing is found by who spoke to whom.
-    everything = {other.message_id: other for other in (*known.messages, *snapshot.messages)}
-    partners = {partner.message_id: partner for partner in unquoted_partners(message, everything.values())}
-    messages = {**partners, **messages, message.message_id: message}
+    everything = messages_by_id((*known.messages, *snapshot.messages))
+    partners = messages_by_id(unquoted_partners(message, everything.values()))
+    messages = {**partners, **connected.messages, message.message_id: message}
+    broadcasts = connected.broadcast_ids()
     copies = [copy for shared in broadcasts for copy in by_id.naming(shared) if copy.broadcast_id == shared]
-    gathered = {other.message_id for other in (*messages.values(), *copies)}
     return Thread(
         message=message,
         request_id=parse_message(message).request_id,
         messages=tuple(sorted(messages.values(), key=by_id.order)),
         copies=tuple(sorted(copies, key=lambda copy: copy.recipients)),
-        live=frozenset(gathered.intersection(ids_of(live))),
+        live=frozenset(ids_of(live)),
         doubles=tuple(other for other in named if other is not message),
-        is_whole=known.complete or not unknown,
+        is_whole=is_whole,
     )
+
+
+def _look_up_older(team: Team, by_id: _MessagesById, word: str, rows: Sequence[RequestRow]) -> bool:
+    """Add what the archives know of the conversation of `word`; returns whether that is all of it."""
+    looked_up: set[str] = set()
+    for _ in range(MOST_LOOKS):
+        unknown = _ids_to_look_up(by_id, word, rows) - looked_up
+        if not unknown:
+            return True
+        looked_up |= unknown
+        by_id.add(team.archived(*sorted(unknown)))
+    return _ids_to_look_up(by_id, word, rows) <= looked_up
+
+
+def _ids_to_look_up(by_id: _MessagesById, word: str, rows: Sequence[RequestRow]) -> set[str]:
+    connected = by_id.connected(word, rows)
+    return connected.ids | connected.broadcast_ids()
 
 
 def _find_meant(
@@ -213,40 +211,15 @@ def versions_of(rows: Iterable[RequestRow], request_id: str) -> list[RequestRow]
     return chain
 
 
-def deliveries_of(message: Message) -> list[Delivery]:
-    """Return the delivery state for each recipient; a record to all has those that got or read it."""
-    names: Iterable[str] = message.recipients
-    if ALL in message.recipients:
-        names = dict.fromkeys((*message.recipients, *message.delivered_to, *message.read_by))
-    return [_delivery(message, name) for name in names]
-
-
-def _delivery(message: Message, name: str) -> Delivery:
-    """Return where a message is on its way to one recipient."""
-    status, key = status_for(message, name), {Status.READ: "read_at", Status.DELIVERED: "delivered_at"}
-    at = message.read_by.get(name, message.delivered_to.get(name))
-    if at is None and status in key:
-        at = message.envelope(key[Status(status)])
-    upcoming = next_attempt(message) if status in (Status.PENDING, Status.RETRY) else None
-    return Delivery(
-        message_id=message.message_id,
-        recipient=name,
-        status=status,
-        at=str(at or ""),
-        tries=attempts_of(message) if _TRY_KEYS.intersection(message.record) else 0,
-        most_tries=max_attempts(message),
-        next_try=upcoming.isoformat() if upcoming is not None and status == Status.RETRY else "",
-        error=str(message.envelope("error_message") or "") if status == message.status else "",
-    )
-
-
 def _request_ids(message: Message) -> set[str]:
+    """Return the ids of requests that a message names as its own or as what it answers."""
     fields = mapping_in(message.payload, "fields")  # of a message in a team of another program
     theirs = [text_in(fields, key) for key in ("request_id", "requestId")]
     return {word for word in (message.request_id, parse_message(message).request_id, *theirs) if word}
 
 
 def _quoted_ids(message: Message) -> set[str]:
+    """Return the id of a message, and those of requests and messages that it names."""
     replied = message.payload.get("in_reply_to")
     more = {replied} if isinstance(replied, str) else set()
     return {message.message_id, *_request_ids(message), *more}
@@ -286,13 +259,14 @@ def turns_of(thread: Thread, rows: Sequence[RequestRow]) -> Iterator[Turn]:
         message, read = copies[0], parse_message(copies[0])
         chain = versions_of(rows, read.request_id) if read.opens is not None and read.request_id is not None else []
         place = next((number for number, row in enumerate(chain, start=1) if row.request_id == read.request_id), 0)
+        has_versions = len(chain) > 1
         yield Turn(
             message=message,
             is_live=any(copy.message_id in thread.live for copy in copies),
             deliveries=tuple(delivery for copy in copies for delivery in deliveries_of(copy)),
             request=chain[place - 1] if place else None,
-            version=place if len(chain) > 1 else 0,
-            versions=len(chain) if len(chain) > 1 else 0,
+            version=place if has_versions else 0,
+            versions=len(chain) if has_versions else 0,
         )
 
 

@@ -19,9 +19,9 @@ from team_console.store.protocol.placed_message import EARLIEST
 from team_console.store.protocol.sprint_plans import BATCH_REPORT, COMPLETE
 from team_console.store.protocol.state_reports import report_of
 from team_console.store.protocol.titles import message_title
-from team_console.store.views.blocked import BlockedTimes, blocked_times
 from team_console.store.views.history import history
 from team_console.store.views.needs import count_to_do
+from team_console.store.views.roster import BlockedTimes, blocked_times
 from team_console.store.views.rows import RequestRow, RequestState, StoryState, View, as_json
 from team_console.store.views.search import Query, Term
 from team_console.store.views.sprint import report_state

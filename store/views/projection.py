@@ -23,17 +23,14 @@ from team_console.store.protocol.membership import MEMBERSHIP, membership
 from team_console.store.protocol.placed_message import PlacedMessage, when_created
 from team_console.store.protocol.sprint_plans import plans_of
 from team_console.store.protocol.team_rules import TeamFacts, report_targets
-from team_console.store.views.delivery_rows import delivery_rows
-from team_console.store.views.facts import Facts
+from team_console.store.views.deliveries import delivery_rows
+from team_console.store.views.facts import Facts, find_last_seen, requests_of
 from team_console.store.views.findings import findings, mark_damaged, withhold_answers
-from team_console.store.views.inboxes import inboxes
-from team_console.store.views.last_seen import find_last_seen
+from team_console.store.views.inboxes import inboxes, unanswered
 from team_console.store.views.needs import action_items
-from team_console.store.views.request_list import requests_of
 from team_console.store.views.roster import roster, roster_drift
 from team_console.store.views.rows import DeliveryState, View
 from team_console.store.views.sprint import BATCH_FACTS, lifecycles, sprint
-from team_console.store.views.unanswered import unanswered
 
 _WHEN = attrgetter("when")
 _MOST_MESSAGES = 5_000

@@ -1,21 +1,27 @@
-"""Make the roster: the state of each agent, with its reason."""
+"""The roster: a row for everybody there is or was, the page of one agent, and how long agents waited for a human."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from statistics import median
+from typing import NamedTuple
 
+from msgspec import Struct
 from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem
 from team_console.store.model.look_alikes import look_alikes
+from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
 from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.client_sessions import AgentSession, Doing
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.kinds import RESULTS, RequestKind
 from team_console.store.protocol.membership import Membership
-from team_console.store.protocol.placed_message import PlacedMessage
+from team_console.store.protocol.placed_message import PlacedMessage, StoreOrder, newest_first, when_created
 from team_console.store.protocol.state_reports import report_of
 from team_console.store.protocol.team_rules import expected_on_roster, roster_gaps
+from team_console.store.protocol.transcript_extract import ToolCall, why_in
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.facts import Facts
 from team_console.store.views.inboxes import AgentInbox
@@ -24,6 +30,7 @@ from team_console.store.views.rows import (
     RequestRow,
     RequestState,
     RosterRow,
+    View,
 )
 
 ACTIVE_FOR = timedelta(minutes=5)
@@ -67,12 +74,12 @@ def roster(facts: Facts) -> tuple[RosterRow, ...]:
     twins = look_alikes({*names, ALL, USER})
     places = {name: place for place, name in enumerate(facts.config.agents)}
     rows = [_roster_row(facts, name, waiting.get(name, ()), twins.get(name, "")) for name in names]
-    return tuple(sorted(rows, key=lambda row: _row_order(facts, row, places.get(row.name, len(places)))))
 
+    def order(row: RosterRow) -> tuple[bool, bool, int, int, str]:
+        role = _ROLE_ORDER.get(row.role, len(_ROLE_ORDER))
+        return row.name in facts.team.gone, row.stranger, role, places.get(row.name, len(places)), row.name
 
-def _row_order(facts: Facts, row: RosterRow, place: int) -> tuple[bool, bool, int, int, str]:
-    role = _ROLE_ORDER.get(row.role, len(_ROLE_ORDER))
-    return row.name in facts.team.gone, row.stranger, role, place, row.name
+    return tuple(sorted(rows, key=order))
 
 
 def _names_on_roster(facts: Facts) -> set[str]:
@@ -199,3 +206,126 @@ def roster_drift(config: TeamConfig, team: Membership, facts: Iterable[PlacedMes
         hint = "The next complete roster repairs it; the lead sends it with: team-console roster --send"
         text = f"{name} {wrong} in the latest roster"
         yield Problem("ROSTER_DRIFT", "warning", f"{roster.message.message_id} {name}", text, hint)
+
+
+class AgentPage(Struct, frozen=True):
+    """One agent.
+
+    Attributes:
+        open_with_reader: Open requests of it that whoever looks answers, or the other way round.
+        open_with_others: Its other open requests, and those that it is asked.
+        told: Live messages to it, most urgent unread first, then the read ones newest first.
+        said: Live messages of it, newest first, without the questions that are open with the reader.
+        verdicts: State -> how many of its requests ended so.
+        blocked: How long it waited for a human; None where it never did.
+        ran: The tool calls that its client told of with its latest request, oldest first.
+    """
+
+    row: RosterRow
+    open_with_reader: tuple[RequestRow, ...] = ()
+    open_with_others: tuple[RequestRow, ...] = ()
+    told: Sequence[Message] = ()
+    said: Sequence[Message] = ()
+    verdicts: tuple[tuple[RequestState, int], ...] = ()
+    blocked: Blocked | None = None
+    ran: tuple[ToolCall, ...] = ()
+
+
+def agent_page(view: View, name: str) -> AgentPage | None:
+    """Return the page of an agent; None for a name that is not on the roster."""
+    row = next((row for row in view.roster if row.name == name), None)
+    if row is None:
+        return None
+    mine = [item.request for item in view.attention if item.request is not None and item.request.is_open]
+    about = [request for request in view.requests if name in (request.asker, request.addressee)]
+    with_reader = [
+        item for item in about if item.is_open and name != view.me and (item in mine or view.me == item.asker)
+    ]
+    others = [item for item in about if item.is_open and item not in with_reader]
+    asked = {item.question.message_id for item in with_reader}
+    said = [item for item in view.snapshot.messages if item.sender == name and item.message_id not in asked]
+    own = newest_first((item for item in about if item.asker == name), lambda item: when_created(item.question))
+    extracts = (why for item in own if (why := why_in(item.question.payload)) is not None)
+    ended = Counter(item.state for item in own if not item.is_open)
+    return AgentPage(
+        row=row,
+        open_with_reader=tuple(with_reader),
+        open_with_others=tuple(others),
+        told=view.inboxes.get(name, ()),
+        said=newest_first(said, when_created),
+        verdicts=tuple((state, ended[state]) for state in RequestState if ended[state]),
+        blocked=blocked_times(own, view.now).agents.get(name),
+        ran=next((why.calls for why in extracts if why.calls), ()),
+    )
+
+
+class _Wait(NamedTuple):
+    start: datetime
+    end: datetime
+    goes_on: bool
+
+
+class Blocked(Struct, frozen=True):
+    """How long one agent, or a team, waited.
+
+    Attributes:
+        total: Seconds in which at least one of its requests waited.
+        median: Seconds that a request waited, of those that do not wait any more; None without one.
+        now: Seconds for which its oldest open request waits; None where none does.
+        requests: How many it put.
+    """
+
+    total: float
+    median: float | None
+    now: float | None
+    requests: int
+
+
+class BlockedTimes(Struct, frozen=True):
+    """How long agents waited for a human.
+
+    Attributes:
+        team: All of them together; waits at one time are counted for each agent.
+        agents: By name, each agent that asked.
+    """
+
+    team: Blocked
+    agents: Mapping[str, Blocked]
+
+
+def blocked_times(rows: Iterable[RequestRow], now: datetime, *, since: datetime | None = None) -> BlockedTimes:
+    """Return how long the agents of these requests waited for a human.
+
+    Args:
+        since: Count only from this moment on; None for all that the rows know.
+    """
+    waits: dict[str, list[_Wait]] = {}
+    for row in rows:
+        if row.kind in RESULTS or row.kind is RequestKind.SHUTDOWN or row.asked_at is None:
+            continue
+        end = now if row.is_open else row.answered_at or row.withdrawn_at
+        start = row.asked_at if since is None else max(since, row.asked_at)
+        if end is not None and end >= start:
+            waits.setdefault(row.asker, []).append(_Wait(start, end, row.is_open))
+    agents = {name: _blocked(own, now, _covered(own)) for name, own in waits.items()}
+    every = [wait for own in waits.values() for wait in own]
+    return BlockedTimes(_blocked(every, now, sum(blocked.total for blocked in agents.values())), agents)
+
+
+def _blocked(waits: list[_Wait], now: datetime, total: float) -> Blocked:
+    """Return how long one agent, or a team, waited; `total` are the seconds in which at least one wait went on."""
+    over = [(wait.end - wait.start).total_seconds() for wait in waits if not wait.goes_on]
+    still = [(now - wait.start).total_seconds() for wait in waits if wait.goes_on]
+    return Blocked(total, median(over) if over else None, max(still, default=None), len(waits))
+
+
+def _covered(waits: list[_Wait]) -> float:
+    """Return the seconds in which at least one of the waits went on."""
+    total = 0.0
+    counted_until: datetime | None = None
+    for wait in sorted(waits):
+        begin = wait.start if counted_until is None else max(wait.start, counted_until)
+        if wait.end > begin:
+            total += (wait.end - begin).total_seconds()
+            counted_until = wait.end
+    return total

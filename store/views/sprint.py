@@ -20,7 +20,7 @@ from team_console.store.protocol.sprint_plans import (
     planned,
     replanned,
 )
-from team_console.store.views.request_list import Requests
+from team_console.store.views.facts import Requests
 from team_console.store.views.rows import Batch, Lifecycle, Sprint, Step, Story, StoryState
 
 TASK = "TASK_ASSIGNMENT"

@@ -17,9 +17,9 @@ from team_console.store.contract.team import Team, WatchHint, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.settings.settings_problems import SETTINGS_LOST, SETTINGS_UNREADABLE
-from team_console.store.views.blocked import blocked_times
 from team_console.store.views.history import newest_archived, unseen_problem
 from team_console.store.views.projection import view_of
+from team_console.store.views.roster import blocked_times
 from team_console.store.views.rows import ActionItem, RequestRow, View, as_json
 
 LONG_WRITE = 1.0

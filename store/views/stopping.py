@@ -16,7 +16,7 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.requests import request_shutdown
 from team_console.store.service.sending import Preview, preview
 from team_console.store.service.writing import roles_now
-from team_console.store.views.conversation import deliveries_of
+from team_console.store.views.deliveries import deliveries_of
 from team_console.store.views.rows import (
     AgentState,
     Flag,

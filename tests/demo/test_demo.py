@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import pytest
 import yaml
-from team_console.console.demo.story import STORY
+from team_console.console.demo.player import STORY
 from team_console.store.backends.open import open_team
 from team_console.store.protocol.checks import problems_of
 from team_console.store.protocol.parsing import parse_message

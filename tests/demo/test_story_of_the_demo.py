@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from team_console.console.demo.story import STORY, StoryStep, filled_in
+from team_console.console.demo.player import STORY, StoryStep, filled_in
 from team_console.store.api import AgentClient
 
 STEPS = [(scene, step) for scene, steps in STORY.scenes.items() for step in steps]

@@ -13,7 +13,7 @@ from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.titles import said_in, summary_of
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.alike import causes_of, decided_before, outcome_of, simple_words
-from team_console.store.views.blocked import blocked_times
+from team_console.store.views.roster import blocked_times
 from team_console.store.views.rows import RequestRow
 
 from tests.equipment.cases import cases, constant

@@ -32,7 +32,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.placed_message import when_created
-from team_console.store.views.agent_page import AgentPage, agent_page
+from team_console.store.views.roster import AgentPage, agent_page
 from team_console.store.views.rows import AgentState, RequestRow, RosterRow, View
 from team_console.store.views.search import Searchable, searchable_message
 from team_console.widgets.detail import Detail

@@ -29,7 +29,8 @@ from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.message_seal import Seal
 from team_console.store.protocol.placed_message import newest_first, when_created
-from team_console.store.views.conversation import deliveries_of, group_copies, merge_copies
+from team_console.store.views.conversation import group_copies, merge_copies
+from team_console.store.views.deliveries import deliveries_of
 from team_console.store.views.history import SearchStep, search
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.search import Searchable, searchable_with_requests
