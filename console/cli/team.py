@@ -173,7 +173,8 @@ def _write_team(place: str, name: str, lead: str, agents: list[Agent]) -> str:
                 raise TeamError(Code.STORE_FAILED, text, "Choose a folder on a local disk; no team was made.")
         for known in (PROJECT_CONFIG, PROJECT_QUEUE) if not is_database else ():
             if (path / known).exists():
-                hint = f"Use it with -t {shlex.quote(str(path))}, add members with 'team-console member add', or choose another folder."
+                use = f"Use it with -t {shlex.quote(str(path))}"
+                hint = f"{use}, add members with 'team-console member add', or choose another folder."
                 raise TeamError(Code.NOT_PERMITTED, f"{path / known} exists already; nothing was changed", hint)
         if not is_database:
             write_new_settings(path / CONFIG_NAME, team=name, lead=lead, agents=agents)

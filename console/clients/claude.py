@@ -43,6 +43,7 @@ from team_console.store.protocol.sent_back import SentBack
 
 NAME = "claude-code"
 _LARGEST_RECORD = 1 << 16
+"""Bytes that are read of its record of a session."""
 _ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"
 _PLUGINS = "CLAUDE_CODE_PLUGIN_DIRS"
 _CRITICAL = 120.0
@@ -236,6 +237,7 @@ def _old_rules(settings: Settings) -> MadePaths:
 
 
 def _result(item: Mapping[str, Any]) -> str:
+    """Return what came of a call: `ok`, `failed`, or `exit` with a status."""
     content = item.get("content")
     text = content if isinstance(content, str) else "".join(texts_of_kind(content, "text"))
     if item.get("is_error") is not True:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.clients.file_change import FileChange, read_file, refused
+from team_console.console.clients.file_change import FileChange, FileRefused, read_file
 from team_console.console.clients.hook_lines import hook_command, quiet_condition
 from team_console.console.clients.instructions import instructions_for, program
 from team_console.console.clients.join_receipts import JoinReceipt, receipt_of
@@ -32,7 +32,6 @@ from team_console.console.clients.settings_part import (
     SERVERS,
     FindEarlier,
     edit_settings,
-    find_nothing_earlier,
     hooks_of,
     members_in,
 )
@@ -134,7 +133,8 @@ class ClientFile(Struct, frozen=True):
             hint = f"First: team-console -t {shlex.quote(other)} leave {leave}"
             raise TeamError(Code.NOT_PERMITTED, text, hint)
         edited = self._edited(before, known, joins=True)
-        known = known or JoinReceipt("", "", str(self.path), is_new=before is None, blank=_blank(before))
+        is_blank = before is not None and not before.removeprefix(_BYTE_ORDER_MARK).strip()
+        known = known or JoinReceipt("", "", str(self.path), is_new=before is None, blank=before if is_blank else None)
         settings = parse_object(edited.text.removeprefix(_BYTE_ORDER_MARK)) if self.empty == EMPTY_JSON else {}
         receipt = replace(
             known,
@@ -214,7 +214,7 @@ class ClientFile(Struct, frozen=True):
         try:
             edited = self.edit(text if text.strip() else self.empty, made, joins)
         except NotEditable as error:
-            raise refused(self.path, f"it cannot be edited: {error}") from error
+            raise FileRefused(self.path, f"it cannot be edited: {error}") from error
         return edited._replace(text=mark + edited.text)
 
 
@@ -238,11 +238,6 @@ def read_client_settings(path: Path, home: Path | None = None) -> Settings:
     return parse_object((read_file(path, home or Path(path.anchor)) or EMPTY_JSON).removeprefix(_BYTE_ORDER_MARK))
 
 
-def _blank(text: str | None) -> str | None:
-    """Return a text that is white space alone; None for any other, and for no text."""
-    return text if text is not None and not text.removeprefix(_BYTE_ORDER_MARK).strip() else None
-
-
 def settings_file(
     path: Path,
     home: Path,
@@ -250,7 +245,7 @@ def settings_file(
     ours: Sequence[SettingsPart],
     *,
     is_optional: bool = False,
-    find_earlier: FindEarlier = find_nothing_earlier,
+    find_earlier: FindEarlier | None = None,
 ) -> ClientFile:
     """Return a file of settings in JSON, in which the member `name` has `ours`."""
 

@@ -39,6 +39,7 @@ NAME = "codex"
 _QUEUED_WITHIN = 60.0
 """Seconds within which it takes a prompt: 6 where it has to start its server."""
 _EXIT_FIELD = re.compile(r'"exit_code":\s*(-?\d{1,3})')
+"""The exit status at the end of what a call gave back, where no line at its beginning has it."""
 
 
 _LINES = HookLines(
@@ -169,6 +170,7 @@ def _first_row(transcript: Path | str) -> Any:
 
 
 def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a call of the model is made with, under the keys of a hook; `description` for what is no JSON."""
     given = item.get("arguments", item.get("input", item.get("action")))
     if isinstance(given, str):
         try:
@@ -184,6 +186,7 @@ def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _outcome_of_call(value: object) -> str:
+    """Return what came of a call: `ok`, `failed`, or `exit` with a status."""
     if not isinstance(value, str):
         return "failed" if isinstance(value, Mapping) and value.get("success") is False else "ok"
     match = EXIT.search(value[:400].partition("Output:")[0]) or _EXIT_FIELD.search(value[-400:])
@@ -245,12 +248,17 @@ def _without_server(text: str) -> str:
 
 
 def _servers(text: str) -> dict[str, Any]:
+    """Return the servers in a text, by their names.
+
+    Raises:
+        NotEditable: The text is no TOML.
+    """
     servers = _parse_toml(text, "it is not TOML").get("mcp_servers")
     return servers if isinstance(servers, dict) else {}
 
 
 def _server_lines(joining: Joining) -> str:
-    """Strings of JSON are strings of TOML."""
+    """Return the lines of our server; strings of JSON are strings of TOML."""
     server = joining.server
     environment = ", ".join(f"{key} = {json.dumps(value)}" for key, value in server["env"].items())
     lines = [

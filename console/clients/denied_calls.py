@@ -125,11 +125,6 @@ def allow_once(session: ClientSession) -> bool:
     return False
 
 
-def is_denied_before(session: ClientSession, request_id: str) -> bool:
-    """Return whether this is a call that the client had denied by itself, which a yes lets the agent try once more."""
-    return allowed_call(session, request_id) is not None
-
-
 class AllowedCall(Struct, frozen=True):
     """A call that the human allowed once.
 

@@ -58,14 +58,14 @@ def read_file(path: Path, home: Path) -> str | None:
     try:
         found = os.stat(target)
         if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
-            raise refused(path, "it is not a plain file of a usual size")
+            raise FileRefused(path, "it is not a plain file of a usual size")
         return target.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise refused(path, "it is not UTF-8") from error
+        raise FileRefused(path, "it is not UTF-8") from error
     except OSError as error:
-        raise refused(path, error.strerror or str(error)) from error
+        raise FileRefused(path, error.strerror or str(error)) from error
 
 
 def write_change(change: FileChange) -> None:
@@ -76,7 +76,7 @@ def write_change(change: FileChange) -> None:
     """
     target = _target(change.path, change.home)
     if read_file(change.path, change.home) != change.before:
-        raise refused(change.path, "somebody changed it at the same time; nothing was written to it", "Try again.")
+        raise FileRefused(change.path, "somebody changed it at the same time; nothing was written to it", "Try again.")
     try:
         if change.after is None:
             os.unlink(target)
@@ -84,7 +84,7 @@ def write_change(change: FileChange) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             _replace(target, change.after.encode())
     except OSError as error:
-        raise refused(change.path, error.strerror or str(error), _BY_HAND) from error
+        raise FileRefused(change.path, error.strerror or str(error), _BY_HAND) from error
 
 
 def _replace(target: Path, data: bytes) -> None:
@@ -132,14 +132,12 @@ def _target(path: Path, home: Path) -> Path:
     real, base = Path(os.path.realpath(path)), Path(os.path.realpath(home))
     # guard: client-settings-links
     if not real.is_relative_to(base):
-        raise refused(path, f"it is a link that leads out of {home}, and is not followed")
+        raise FileRefused(path, f"it is a link that leads out of {home}, and is not followed")
     return real
 
 
 class FileRefused(TeamError):
     """A file of a client that is left as it is, since it cannot be read, edited or written."""
 
-
-def refused(path: Path, why: str, hint: str = "Mend that, then try again.") -> FileRefused:
-    """Return the error for a file of a client that is left as it is."""
-    return FileRefused(Code.NOT_PERMITTED, f"{path}: {why}", hint)
+    def __init__(self, path: Path, why: str, hint: str = "Mend that, then try again.") -> None:
+        super().__init__(Code.NOT_PERMITTED, f"{path}: {why}", hint)

@@ -56,18 +56,11 @@ def files_of_join_all(joining: Joining) -> list[ClientFile]:
     return [file for program in PROGRAMS.values() for file in program.files_for_all(joining)]
 
 
-class FirstFile(NamedTuple):
-    """The file of a program that says as whom sessions in a project act."""
-
-    program: Program
-    file: ClientFile
-
-
-def first_files_in(project: Path) -> Iterator[FirstFile]:
-    """Yield the files that say as whom sessions in this project act; those of the user's other projects left out."""
+def files_in(project: Path) -> Iterator[ScopeFiles]:
+    """Yield the files by which members join in this project; those that count in every project are left out."""
     for found in files_by_scope(Joining("", "", ("",), project)):
         if found.scope != "user":
-            yield FirstFile(found.program, found.files[0])
+            yield found
 
 
 # Who has joined.
@@ -75,7 +68,7 @@ def first_files_in(project: Path) -> Iterator[FirstFile]:
 
 def has_joined(project: Path) -> bool:
     """Return whether a join of its own says as whom sessions in this project act."""
-    return any(first.file.members() for first in first_files_in(project))
+    return any(found.files[0].members() for found in files_in(project))
 
 
 def joined_by(team: Team, name: str, project: Path) -> ScopeFiles | None:
@@ -93,7 +86,7 @@ def joined_by(team: Team, name: str, project: Path) -> ScopeFiles | None:
 def members_started_in(team: Team, project: Path) -> dict[str, str]:
     """Return the members of a team as which sessions act that are started in this project -> the program to start."""
     found = {}
-    for program, file in first_files_in(project):
+    for program, _, (file, *_) in files_in(project):
         known = receipt_of(str(file.path))
         if isinstance(program, Client) and (known is None or known.team == location_of(team)):
             found.update(dict.fromkeys(file.members(), program.word))
@@ -167,7 +160,7 @@ def _joins_of(team: Team) -> list[JoinReceipt]:
     found = [receipt for receipt in receipts() if receipt.team == location]
     if Path(location).name != OWN_FOLDER:
         return found
-    for _, file in first_files_in(Path(location).parent):
+    for _, _, (file, *_) in files_in(Path(location).parent):
         # guard: hooks-of-a-moved-project-named
         if receipt_of(str(file.path)) is None:
             members = sorted(file.members() - {EVERY_SESSION})

@@ -6,11 +6,11 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from team_console.console.clients.client import LONGEST_CONTEXT
 from team_console.console.clients.client_process import is_alive
-from team_console.console.clients.denied_calls import is_denied_before, keep_allowed
+from team_console.console.clients.denied_calls import allowed_call, keep_allowed
 from team_console.console.clients.instructions import command_of
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import HANDED
@@ -43,8 +43,8 @@ def hand_mail(session: ClientSession, say: Callable[[str], bool], *, urgent: boo
     Raises:
         TeamError: The store's own.
     """
-    unsaid, still_delivered = _mail_never_said(session)
-    messages = still_delivered or hand_over(
+    unsaid = _mail_never_said(session)
+    messages = unsaid.messages or hand_over(
         session.caller(),
         session=session.event.session,
         room=LONGEST_CONTEXT - _HEAD_ROOM,
@@ -52,10 +52,11 @@ def hand_mail(session: ClientSession, say: Callable[[str], bool], *, urgent: boo
         urgent=urgent,
     )
     ids = [message.message_id for message in messages]
+    # Before it is said, and once more behind that: killed in between, it says that this was never said.
     facts = {"agent": session.name, "thread": session.event.thread, "ids": ids, "by": os.getpid(), "at": time.time()}
     if messages:
         session.files.write(HANDED + session.token, {**facts, "said": False})
-    for name in unsaid:  # only now: until this process has them on record, another can still say them
+    for name in unsaid.files:  # only now: until this process has them on record, another can still say them
         session.files.remove(name)
     keep_allowed(session, messages)
     if not messages or not say(mail_words(session, messages)):
@@ -65,7 +66,7 @@ def hand_mail(session: ClientSession, say: Callable[[str], bool], *, urgent: boo
 
 
 def acknowledge_handed(session: ClientSession) -> None:
-    """This event shows that the turn went on with what its thread was handed before, so that is read."""
+    """Acknowledge what the thread of this event was handed before: the event shows that its turn went on with it."""
     for name, handed in _handed_records(session):
         # guard: read-only-what-was-said
         if handed["thread"] == session.event.thread and handed["said"]:
@@ -74,7 +75,7 @@ def acknowledge_handed(session: ClientSession) -> None:
 
 
 def _acknowledge(session: ClientSession, ids: list[str]) -> None:
-    """All at once; one by one where somebody took one of them out of the inbox meanwhile.
+    """Acknowledge messages all at once; one by one where somebody took one of them out of the inbox meanwhile.
 
     Raises:
         TeamError: Nothing can be written now. One by one that would be waited for as often, while the agent stands
@@ -89,21 +90,31 @@ def _acknowledge(session: ClientSession, ids: list[str]) -> None:
             _acknowledge(session, [message_id])
 
 
-def _mail_never_said(session: ClientSession) -> tuple[list[str], tuple[Message, ...]]:
-    """Return the files that say what earlier processes of this session took and never said, and which of these
-    messages nobody took out of the inbox meanwhile.
+class _UnsaidMail(NamedTuple):
+    """Mail that earlier processes of a session took and never said.
+
+    Attributes:
+        files: The names of those that say so.
+        messages: Those that nobody took out of the inbox meanwhile.
     """
+
+    files: list[str]
+    messages: tuple[Message, ...]
+
+
+def _mail_never_said(session: ClientSession) -> _UnsaidMail:
+    """Return what earlier processes of this session took and never said."""
     left = [(name, known) for name, known in _handed_records(session) if not known["said"]]
     # guard: no-mail-said-twice
-    unsaid = {name: known["ids"] for name, known in left if not _is_at_work(known)}
-    ids = {message_id for some in unsaid.values() for message_id in some}
+    ids_by_file = {name: known["ids"] for name, known in left if not _is_at_work(known)}
+    ids = {message_id for some in ids_by_file.values() for message_id in some}
     there = session.team.snapshot().messages if ids else ()
     messages = (message for message in there if message.message_id in ids and message.is_delivered_to(session.name))
-    return list(unsaid), tuple(messages)
+    return _UnsaidMail(list(ids_by_file), tuple(messages))
 
 
 def _handed_records(session: ClientSession) -> list[tuple[str, dict[str, Any]]]:
-    """Return the records of mail handed to the agent of this event, each with the name of its file."""
+    """Return the records (`HANDED`) of mail handed to the agent of this event, each with the name of its file."""
     return [(name, facts) for name, facts in session.files.all(HANDED) if facts["agent"] == session.name]
 
 
@@ -125,7 +136,7 @@ def mail_words(session: ClientSession, messages: Sequence[Message]) -> str:
 
 
 def message_words(session: ClientSession, message: Message) -> str:
-    """Return one message as text."""
+    """Return one message as text: a line that names it, what it says, and how it is answered."""
     read = parse_message(message)
     head = f"--- {safe_line(message.type)} from {safe_line(message.sender)}, {safe_line(message.priority)}, "
     mark = trust_check(session.team, [message]).mark(message)
@@ -137,7 +148,8 @@ def message_words(session: ClientSession, message: Message) -> str:
         text, cut = f"{text[:_LONGEST]}…", [f"(cut; the whole: {more})"]
     warning = [f"‼ {trust_words(mark)}"] if mark is not None else []
     is_yes = read.answers is RequestKind.PERMISSION and read.approve and mark is None
-    is_allowed = is_yes and is_denied_before(session, read.request_id or "")
+    # Only a call that the client had denied by itself can be tried once more.
+    is_allowed = is_yes and allowed_call(session, read.request_id or "") is not None
     ways = ["It is allowed once: try exactly the same call again."] if is_allowed else _how_to_answer(session, message)
     if is_allowed and isinstance(message.payload.get("updated_input"), Mapping):
         ways[0] += " What runs then is what the human made of it."

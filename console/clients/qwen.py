@@ -109,6 +109,7 @@ def _home() -> Path:
 
 
 def _result(response: Mapping[str, Any]) -> str:
+    """Return what came of a call: `ok`, `failed`, or `exit` with a status."""
     text = text_in(response, "output") or text_in(response, "error")
     match = EXIT.search(text[:4_000])
     if match is not None:

@@ -14,7 +14,9 @@ AFTER_TOOL = frozenset({"PostToolUse", "PostToolUseFailure"})
 LARGEST = 128 << 10
 """Bytes from which on a record begins anew; the one before is kept beside it, so that they are at most twice these."""
 OLD = ".old"
+"""Ends the name of the record before."""
 _LONGEST = 1_000
+"""Characters of what a tool was used on that are kept."""
 SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description")
 """Keys of a tool's input that say what it was used on, the first that is there."""
 EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?:? (-?\d{1,3})\b", re.IGNORECASE)
@@ -48,6 +50,7 @@ def record_path(session: str, agent: str, location: str) -> str:
 
 
 def _run_facts(data: dict[str, object]) -> dict[str, object]:
+    """Return the line of the record for an event."""
     given = data.get("tool_input")
     subject: object = ""
     if isinstance(given, dict):

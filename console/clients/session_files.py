@@ -15,7 +15,7 @@ from team_console.store.backends.session_notes import write_whole
 
 TYPE_CHECKING = False  # `typing` would cost each event 5 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from typing import Any
 
 MOST_DAYS = 14
@@ -45,11 +45,12 @@ HELD = "held-"
 TEAMMATE = "teammate-"
 """What each teammate was last noted to be doing."""
 _KEYS_NEEDED = {
+    # To whom of the session, ids of messages, by which process, when (seconds of the clock), whether it was said.
     HANDED: {"agent", "thread", "ids", "by", "at", "said"},
     ASKED: {"request_id", "thread"},
     TEAMMATE: {"doing", "name"},
 }
-"""What each file that begins so has to say."""
+"""What each file that begins so has to say; another is passed over."""
 
 
 class SessionFiles:
@@ -194,17 +195,26 @@ def name_of_session(session: str) -> str | None:
 
 def sweep() -> None:
     """Remove files, records and names of sessions that were killed more than `MOST_DAYS` days ago."""
+    _sweep_folder(state_subfolder("sessions"))
+    _sweep_folder(state_subfolder("runs"))
+    # A session that goes on keeps its name, however old. Behind its id the name of its folder has a dash and 8 digits.
+    going_on = {name[:-9] for name in SessionFiles(state_subfolder("sessions")).names("")}
+    _sweep_folder(state_subfolder("named"), kept=going_on)
+
+
+def _sweep_folder(folder: str, kept: Collection[str] = ()) -> None:
+    """Remove what is older than `MOST_DAYS` days in a folder, but for what has one of these names."""
     oldest = time.time() - MOST_DAYS * 86_400
-    for kind in ("sessions", "runs", "named"):
-        going_on = set[str]()
-        if kind == "named":  # a session that goes on keeps its name; its folder has a dash and 8 digits behind its id
-            going_on = {name[:-9] for name in SessionFiles(state_subfolder("sessions")).names("")}
-        try:
-            for entry in os.scandir(state_subfolder(kind)):
-                if entry.name not in going_on and entry.stat(follow_symlinks=False).st_mtime < oldest:
-                    (_remove_folder if entry.is_dir(follow_symlinks=False) else os.unlink)(entry.path)
-        except OSError:
-            continue
+    try:
+        for entry in os.scandir(folder):
+            if entry.name in kept or entry.stat(follow_symlinks=False).st_mtime >= oldest:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                _remove_folder(entry.path)
+            else:
+                os.unlink(entry.path)
+    except OSError:
+        return
 
 
 def _remove_folder(folder: str) -> None:
@@ -223,7 +233,12 @@ def checksum_of(value: object) -> int:
 
 
 def passed_file(tool: object, given: object, thread: object) -> str:
-    """Return how the names of files begin that say that such a call was let pass."""
+    """Return how the names of files begin that say that such a call was let pass.
+
+    Args:
+        given: What the tool is called with.
+        thread: In which thread of the session; empty or None for the session itself.
+    """
     return f"{PASSED}{checksum_of([tool, given, thread or '']):08x}-"
 
 

@@ -30,17 +30,12 @@ FindEarlier = Callable[[Settings], MadePaths]
 """Settings -> the paths to what a join of an earlier version put there."""
 
 
-def find_nothing_earlier(settings: Settings) -> MadePaths:
-    """Find nothing: earlier versions put no more there than this one."""
-    return []
-
-
 def edit_settings(
     text: str,
     name: str,
     ours: Sequence[SettingsPart],
     made: MadePaths | None,
-    find_earlier: FindEarlier,
+    find_earlier: FindEarlier | None,
     *,
     joins: bool,
 ) -> EditedText:
@@ -48,7 +43,7 @@ def edit_settings(
 
     Args:
         made: What an earlier join made there; None when nobody knows.
-        find_earlier: Finds what joins of earlier versions made there, for when nobody knows.
+        find_earlier: Finds what joins of earlier versions made there, for when nobody knows; None for nothing more.
 
     Raises:
         NotEditable: They are no JSON that could be edited.
@@ -61,7 +56,7 @@ def edit_settings(
     if made is not None:
         _take_out(document, name, made)
     elif name in members_in(before):
-        _take_out(document, name, [*_paths_of(ours), *find_earlier(before)])
+        _take_out(document, name, _paths_of(ours) + (find_earlier(before) if find_earlier else []))
     made_now: MadePaths = []
     if joins:
         for part in reversed(ours):  # each is put in before what is there: the first of them last

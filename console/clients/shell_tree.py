@@ -48,6 +48,7 @@ _HERE_DOCUMENT_NODE = "heredoc_redirect"
 _LAST_LINE = "\4"
 """Ends a here-document, since no line of one is this."""
 _PARSERS: list[Any] = []
+"""The one parser, once it was needed."""
 
 
 def parse(source: bytes) -> Tree:
@@ -93,7 +94,7 @@ class ParsedText:
     Attributes:
         number: Tells its nodes from those of other texts.
         source: The text without its here-documents.
-        documents: Place of the operator in the source -> the here-document, and whether it is quoted.
+        documents: Place of the operator in the source, in bytes -> the here-document, and whether it is quoted.
         root: The whole tree.
         redirections: From files and into files, and here-documents that were not taken out.
         is_whole: Whether the tree has all of the text.
@@ -160,16 +161,16 @@ class TextParser:
             plain: Places where no here-document begins, though it looks so.
 
         Returns:
-            The text; place of each operator -> what it reads, and whether that is quoted.
+            The text with blanks in their place; place of each operator -> the here-document, and whether it is quoted.
         """
         pieces: list[str] = []
         documents: dict[int, tuple[str, bool]] = {}
         at = 0
-        while at < len(text):
+        while at < len(text):  # a line, with those that are joined to it, and the documents that follow it
             end = text.find("\n", at) + 1 or len(text)
             while text.endswith("\\\n", at, end) and end < len(text):
                 end = text.find("\n", end) + 1 or len(text)
-            behind = end
+            behind = end  # where the line, or the last document of it, ends
             for match in _HERE_DOCUMENT.finditer(text, at, end):
                 word = re.sub(r"['\"\\]", "", match[2])
                 if match.start() in plain or self._document_count > _MOST_HERE_DOCUMENTS:

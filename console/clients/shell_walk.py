@@ -219,14 +219,14 @@ class TextWalk:
         number = _DESCRIPTOR.search(self._parsed.source[max(0, place - 6) : place + 1])
         return number[1].decode() if number is not None else ""
 
-    def _note_document(self, document: str, is_quoted: bool, reads: str) -> None:
+    def _note_document(self, text: str, is_quoted: bool, reads: str) -> None:
         """Note what is read from a here-document, and what is expanded in it."""
         if not is_quoted:
-            document = _JOINED_LINES.sub(r"\1", document)
-            for text in expansions_in(document):
-                self._note(["eval", f': "{text}"'])
-            document = _ESCAPED_IN_DOCUMENT.sub(r"\1", document)
-        self._add((reads,), document)
+            text = _JOINED_LINES.sub(r"\1", text)
+            for expansion in expansions_in(text):
+                self._note(["eval", f': "{expansion}"'])
+            text = _ESCAPED_IN_DOCUMENT.sub(r"\1", text)
+        self._add((reads,), text)
 
     # Words: what they are but for the values of variables.
 

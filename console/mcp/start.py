@@ -32,10 +32,12 @@ _LISTS = frozenset(("toolsListChanged", "promptsListChanged", "resourcesListChan
 _LAST_ANSWERS = 60.0
 """Seconds for which calls are waited for once the input has ended: longer than any of them takes."""
 _MOST_READ = 1 << 16
+"""Bytes that are read at a time."""
 _BRACKETS = re.compile(rb"[\[\]{}]")
 _DEEPEST = 100
 """Brackets within brackets that the SDK reads in any case: what is deeper it leaves without an answer."""
 _PARSE_ERROR, _INVALID_REQUEST, _INVALID_PARAMS, _INTERNAL_ERROR = -32700, -32600, -32602, -32603
+"""Error codes of JSON-RPC 2.0."""
 
 
 def run_mcp(words: Sequence[str], run: Callable[[Sequence[str]], int]) -> int:
@@ -48,6 +50,7 @@ def run_mcp(words: Sequence[str], run: Callable[[Sequence[str]], int]) -> int:
 
 
 _start_errors: list[str] = []
+"""Why the server of this process cannot start."""
 
 
 def keep_start_error(error: str) -> None:
@@ -160,6 +163,7 @@ class Relay:
             self._take_request(line, frame)
 
     def _take_request(self, line: bytes, frame: dict[str, Any]) -> None:
+        """Answer a request here, or hand it on; a greeting both, for the server has to know it."""
         key, identity = json.dumps(frame["id"]), frame["id"]
         result = self._known_answer(frame)
         if result is None and self._known and _is_quiet_subscription(frame):
@@ -200,7 +204,7 @@ class Relay:
         return answer
 
     def _give_up(self, frame: dict[str, Any]) -> None:
-        """A call that its client gave up is not waited for."""
+        """Wait no longer for the answer to a call that its client gave up."""
         given = frame.get("params")
         with self._changed:
             self._waiting.pop(json.dumps(given.get("requestId") if isinstance(given, dict) else None), None)
@@ -305,6 +309,7 @@ def _is_identity(given: object) -> bool:
 
 
 def _is_greeting(given: dict[str, Any]) -> bool:
+    """Return whether these are the parameters of `initialize` as the protocol has them."""
     client = given.get("clientInfo")
     return (
         isinstance(given.get("protocolVersion"), str)
@@ -316,12 +321,14 @@ def _is_greeting(given: dict[str, Any]) -> bool:
 
 
 def _is_quiet_subscription(frame: dict[str, Any]) -> bool:
+    """Return whether a request subscribes only to what never changes here."""
     given = frame.get("params") or {}
     wanted = given.get("notifications")
     return frame["method"] == "subscriptions/listen" and isinstance(wanted, dict) and wanted.keys() <= _LISTS
 
 
 def _has_half_a_character(line: bytes, frame: object) -> bool:
+    """Return whether a text in a frame has a surrogate without its pair, which the SDK cannot write."""
     if b"\\ud" not in line.lower():
         return False
     try:
