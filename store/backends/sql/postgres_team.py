@@ -478,6 +478,7 @@ class PostgresTeam(PresentOnServer):
         return cover(" ".join(str(error).split()), self._passwords) or type(error).__name__
 
     def _find_holder(self, connection: Connection) -> LockHolder | None:
+        """Return the session that keeps the table locked to write; None where none does."""
         found = connection.first(_HOLDER)
         if found is None:
             return None

@@ -87,6 +87,7 @@ def _merge_refusals(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def _created_text(message: Message) -> str:
+    """Return the time of creation as rows are sorted by it."""
     return message.order_by()[1]
 
 
@@ -220,6 +221,7 @@ def _has_rows_read_by_note(connection: Connection, shape: Shape) -> bool:
 
 
 def _noted_as_read(shape: Shape) -> str:
+    """Return the SQL condition for rows that were read although their table has no word for it."""
     return f"{shape.id} IN (SELECT message_id FROM {NOTES} WHERE {read_notes(shape)})"
 
 

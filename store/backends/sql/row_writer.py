@@ -115,6 +115,7 @@ class RowWriter:
                 self._write_note(entry, _id_of(entry), None)
 
     def _change_of(self, entry: RowEntry, new: Message) -> _RowChange:
+        """Return what has to be written so that the row of `entry` becomes `new`, in columns that are there."""
         columns, note = changed_row(entry, new, fit=self.shape.fit)
         known = {name: value for name, value in columns.items() if name in self.shape.types}
         return _RowChange(entry, new, known, note)
@@ -201,6 +202,7 @@ class RowWriter:
         ]
 
     def _why_swallowed(self, statement: str, rows: Sequence[Fields]) -> str:
+        """Return why rows are not as they were written although no error came, and how to mend that."""
         meddlers = self.connection.meddlers(MESSAGES, statement.partition(" ")[0])
         if not meddlers:
             text = f"another program took {'it' if len(rows) == 1 else 'one of them'} away at the same moment"
@@ -221,6 +223,7 @@ class RowWriter:
                 self.refused[message_id] = f"a row of {table} refers to it in {column}; delete that row first"
 
     def _write_note(self, entry: RowEntry, message_id: str, note: str | None) -> None:
+        """Put the note beside the row in place of the one there is; None takes it away."""
         known = entry.row.note
         if note == known and message_id == entry.row.message_id:
             return
@@ -231,6 +234,7 @@ class RowWriter:
             self.connection.change(insert(NOTES, row), row)
 
     def _refusal_words(self, error: Exception) -> str:
+        """Return what the database said against a row, on one line and cut."""
         return f"{MESSAGES} refuses it: {' '.join(str(error).split()):.{_LONGEST_REFUSAL}}"
 
 
@@ -279,6 +283,7 @@ def _meddled_words(entry: RowEntry | None, status: str) -> str:
 
 
 def _id_of(entry: RowEntry) -> str:
+    """Return the id of a row as text."""
     return str(entry.row.message_id)
 
 

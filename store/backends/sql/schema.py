@@ -226,10 +226,12 @@ def _cut_to_column(moment: datetime, kind: str) -> datetime:
 
 
 def _empty_value(kind: str) -> Any:
+    """Return what a required column of this type holds where there is nothing to say."""
     return next((value for word, value in _EMPTY_VALUES if word in kind.lower()), "")
 
 
 def _group_condition(column: str) -> str:
+    """Return the SQL condition for a column that names several recipients, with commas between."""
     return f"replace({column}, ',', '') <> {column}"
 
 
@@ -286,6 +288,7 @@ class Shape(Struct, frozen=True):
         return "status" if self.allowed_statuses is None else f"CAST(status AS {self.types['status']})"
 
     def _as_text(self, name: str) -> str:
+        """Return a column of messages as text, cast where its type is another."""
         column = f"{MESSAGES}.{name}"
         is_text = any(word in self.types[name].lower() for word in ("char", "clob", "text"))
         return column if is_text else f"CAST({column} AS TEXT)"
@@ -336,6 +339,7 @@ class Shape(Struct, frozen=True):
         return (*hidden, *self._mixed_teams(), *self._numeric_times())
 
     def _mixed_teams(self) -> tuple[Problem, ...]:
+        """Return the finding that tables of two teams are used as one."""
         # guard: tables-of-two-teams-told
         if not self.mixed_tables:
             return ()
@@ -509,6 +513,7 @@ def _refuse_other_columns(columns: Mapping[str, Column], *, is_strict: bool) -> 
 
 
 def _payload_text(column: Column) -> str:
+    """Return the payload column as text; bytes with whatever is no letter escaped."""
     name = f"{MESSAGES}.payload"
     return f"encode({name}, 'escape')" if column.type == "bytea" else f"CAST({name} AS TEXT)"
 

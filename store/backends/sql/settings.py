@@ -144,6 +144,7 @@ def restore_file(path: Path, text: bytes, stamp: str) -> str:
 
 
 def _read_stored_rows(connection: Connection) -> dict[str, str]:
+    """Return key -> value of the table of settings. Raises `STORE_UNREADABLE` for tables of a later version."""
     rows = connection.rows_among(
         f"SELECT key, value FROM {SETTINGS} WHERE key IN", (SETTINGS_KEY, VERSION_KEY, IN_FORCE_KEY)
     )
@@ -153,6 +154,7 @@ def _read_stored_rows(connection: Connection) -> dict[str, str]:
 
 
 def _write_row(connection: Connection, key: str, value: str) -> None:
+    """Put a row in place of the one with this key."""
     row = {"key": key, "value": value}
     connection.change(f"DELETE FROM {SETTINGS} WHERE key = :key", row)
     connection.change(insert(SETTINGS, row), row)

@@ -255,6 +255,7 @@ class SqlTeam(Team):
         )
 
     def _holder_now(self) -> LockHolder | None:
+        """Return who holds the write lock, asked for seldom; what was known meanwhile."""
         return self._holder.look(lambda is_due: self.holder() if is_due else None)
 
     def obstacle(self) -> str:
@@ -267,9 +268,11 @@ class SqlTeam(Team):
             return self._look_at_settings(connection, shape)
 
     def _look_at_settings(self, connection: Connection, shape: Shape) -> SettingsInForce:
+        """Return the settings in force by what the connection sees."""
         return self._settings.look(self._stored_settings(connection, shape))
 
     def _stored_settings(self, connection: Connection, shape: Shape) -> SettingsRows:
+        """Return where the text of the settings is, and what of it is on record."""
         return SettingsRows(connection, shape, self.root, self.location)
 
     def addressed(self, agent: str) -> Addressed | None:

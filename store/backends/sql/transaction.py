@@ -363,6 +363,7 @@ class SqlTransaction(Transaction):
         return lines[-1]
 
     def _next_number(self) -> int:
+        """Return the number of the next row of ours, which counts over all of our tables."""
         self._arrivals += 1
         return self._arrivals
 
@@ -499,6 +500,7 @@ class _NotKeptError(Exception):
 
 
 def _not_kept_error(table: str) -> TeamError:
+    """Return the error for a table of ours in which a trigger or rule undid what was written."""
     text = f"{table} did not keep what was written; nothing was changed"
     hint = "Let the owner of the table remove the trigger or rule that does it, then try again."
     return TeamError(Code.STORE_FAILED, text, hint)

@@ -47,6 +47,7 @@ def _literal(word: str, shape: Shape) -> str:
 
 
 def _literal_list(words: Sequence[str]) -> str:
+    """Return plain words as a list of SQL texts, for behind IN."""
     return ", ".join(f"'{word}'" for word in words)
 
 

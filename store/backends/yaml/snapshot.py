@@ -67,9 +67,13 @@ class SnapshotReader:
         self._broken: _Broken | None = None
         self._holder = HolderWatch(clock, ASK_KERNEL_SECONDS)
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
+        """Of the text that was looked at last: its damaged places, and the ids that can still be found there."""
         self._ours: QueueFile | None = None
+        """The queue as one of us left it, as far as it was seen."""
         self._settled: FileVersion | None = None
+        """A queue of which the lock file said that trail and archives agree with it."""
         self._completed: tuple[object, QueueText] | None = None
+        """Mark of a queue and digest of the line ahead of it, and the text that the line makes of it."""
         self._foreign_writes = ForeignWrites(disk, layout)
         self._beside = FolderHealth(disk, layout, ConflictedCopies(disk, layout))
         self._offered = DropReader(disk, layout)
@@ -308,9 +312,11 @@ class SnapshotReader:
         return Problem("VANISHED", "error", str(queue), f"{queue} is gone", hint)
 
     def _lock_text(self) -> bytes:
+        """Return what the lock file says."""
         return read_text(self._disk, self._layout.lock)
 
     def _find_holder(self, is_due: bool) -> LockHolder | None:
+        """Return who has the lock; the kernel is asked only when that is due."""
         return find_holder(self._disk, self._layout.lock, self._lock_text(), is_held=is_due)
 
     # guard: loss-told
@@ -349,4 +355,5 @@ def _revision(
 
 
 def _mark_text(mark: tuple[int, ...] | None) -> str:
+    """Return a mark as part of a revision."""
     return "-".join(f"{item:x}" for item in mark) if mark else "none"
