@@ -25,7 +25,7 @@ class ScreenCache(Struct):
         contents: Texts stored beside the queue that have been read, by their reference.
         pending: Id of a request or message -> what was decided about it and is not written yet, or `DRAFT`.
         looked_at: Tokens of the documents that were on the screen, each with all that was last shown with it.
-        painted: Tokens of these documents, each with the lines that were painted (`detail.Painted`).
+        painted: Tokens of these documents, each with the lines that were painted (`painted.Painted`).
         evidence: What was looked at beside a request or report, by its key.
         preferences: What the user chose.
         divider: Shares by which lists are wider than usual, or narrower.
