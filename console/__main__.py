@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from team_console import __version__
-from team_console.console.command_words import split
+from team_console.console.command_words import split_verb
 
 _COLLECTED_AFTER = (100_000, 2, 2)
 """New objects after which the collector looks for unused ones; each third time also among older ones. After Python's
@@ -44,7 +44,7 @@ def command() -> int:
 
 def verb_of(words: Sequence[str]) -> str:
     """Return the verb that reads these arguments itself; empty where its help is asked for, or there is none."""
-    return "" if {"-h", "--help"} & {*words} else split(words)[0] or ""
+    return "" if {"-h", "--help"} & {*words} else split_verb(words)[0] or ""
 
 
 def _run(words: Sequence[str]) -> int:

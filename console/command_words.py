@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _TAKES_VALUE = ("-t", "--team", "--as")
+"""Options before the verb whose value is the next word."""
 
 
-def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
+def split_verb(argv: Sequence[str]) -> tuple[str | None, list[str]]:
     """Return the verb (None when there is none) and the arguments without it."""
     position = 0
     while position < len(argv) and argv[position] != "--":

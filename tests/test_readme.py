@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import VERBS, find_verb, parser_for
-from team_console.console.command_words import split
+from team_console.console.command_words import split_verb
 
 from tests.equipment.command_line import ROOT
 from tests.equipment.transcripts import shown_commands, with_transcripts
@@ -79,7 +79,7 @@ PLACEHOLDERS = {"N": "1", "AGE": "2h", "SECONDS": "5", "LINE:TEXT": "1:x", "RULE
 def parse(words: Sequence[str]) -> None:
     """Read a command as the program does; `TeamError` for an unknown verb or option, or where something is missing."""
     alone = takewhile(lambda word: word not in ("<", ">", ">>", "|"), words[1:])
-    name, rest = split([PLACEHOLDERS.get(word, word) for word in alone])
+    name, rest = split_verb([PLACEHOLDERS.get(word, word) for word in alone])
     with suppress(SystemExit):  # it prints its help
         parser_for(find_verb(name) if name else None).parse_args(rest)
 

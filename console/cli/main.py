@@ -18,7 +18,7 @@ from msgspec import Struct
 from team_console import __version__
 from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.output import OutputLost, columns
-from team_console.console.command_words import split
+from team_console.console.command_words import split_verb
 from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.nearest import nearest
 
@@ -232,7 +232,8 @@ def run(argv: Sequence[str]) -> int:
             refused = _user_error(error)
             if refused is None:
                 return _report_defect(error, out)
-            if split(argv)[0] == "receive":  # a script that reads the three keys of the source reads them in any case
+            # A script that reads the three keys of the source reads them in any case.
+            if split_verb(argv)[0] == "receive":
                 refused.facts |= {"messages": [], "count": 0, "status_message": refused.message}
             out.failure(refused)
             out.flush()
@@ -259,7 +260,7 @@ def _dispatch(argv: Sequence[str], call: Call) -> int:
         if not word.isascii() and any("\ud800" <= item <= "\udfff" for item in word):
             text = f"argument {word!r} is not text in the encoding of this terminal"
             raise UsageError(text, "Give it as UTF-8, or hand the content in on standard input with '-'.")
-    name, rest = split(argv)
+    name, rest = split_verb(argv)
     if name is None and {"-h", "--help"} & {*_options(rest)}:
         call.write(overview())
         return 0

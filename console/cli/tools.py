@@ -19,7 +19,7 @@ from team_console.console.actions import ACTIONS, Action, written_key
 from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.main import BY_NAME, VERBS, arg, find_verb, flag, overview, parser_for, verb
 from team_console.console.cli.printing import view_now
-from team_console.console.command_words import split
+from team_console.console.command_words import split_verb
 from team_console.console.preferences import (
     as_toml,
     config_path,
@@ -192,7 +192,7 @@ def completions(call: Call, words: list[str]) -> Iterator[tuple[str, str]] | Non
         TeamError: When the team cannot be read.
     """
     before, current = [word for word in words[:-1] if word], words[-1] if words else ""
-    name, _ = split(before)
+    name, _ = split_verb(before)
     verb = BY_NAME.get(name or "")
     actions = parser_for(verb)._actions
     for flags, value in pairwise(before):  # the team and the actor that the line names

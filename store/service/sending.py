@@ -31,7 +31,7 @@ from team_console.store.service.writing import (
 
 _NAMED = 5
 """Names in a sentence, at most."""
-_OFTEN, _MANY = timedelta(minutes=1), 4
+_MANY_WITHIN, _MANY_BROADCASTS = timedelta(minutes=1), 4
 """From so many broadcasts of one sender within this time on, the sender is told (requirement 61)."""
 
 
@@ -151,13 +151,13 @@ def _broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Ite
         for message in tx.select(types=("broadcast",))
         if message.sender == first.sender
         and message.message_id not in ours
-        and (message.created_at is not None and tx.now - message.created_at <= _OFTEN)
+        and (message.created_at is not None and tx.now - message.created_at <= _MANY_WITHIN)
     }
     same = sum(dict(message.payload) == dict(first.payload) for message in earlier.values())
     if same:
         times = "once" if same == 1 else f"{same} times"
         yield f"the same broadcast went out {times} in the last minute; each is a delivery to every member"
-    elif len(earlier) + 1 >= _MANY:
+    elif len(earlier) + 1 >= _MANY_BROADCASTS:
         number = len(earlier) + 1
         yield f"this is broadcast number {number} of {first.sender} within a minute; keep them for what all must see"
 

@@ -125,6 +125,7 @@ _NEED_SCORES = {
 _PRIORITY_SCORES = {str(Priority.CRITICAL): 40, str(Priority.HIGH): 20, str(Priority.MEDIUM): 10}
 _SCORE_PER_BLOCKED, _MOST_BLOCKED_SCORED, _OVERDUE_SCORE = 8, 5, 15
 _MOST_NAMED = 3
+"""Names of those who are blocked that a reason has, at most."""
 _REASONS = {
     Need.DAMAGED: "what cannot be read cannot be answered",
     Need.REFUSED: "refused to stop",
@@ -132,6 +133,7 @@ _REASONS = {
     Need.FAILED: "was given up",
     Need.MESSAGE: "unread",
 }
+"""Need -> why all items of it are on the list; those not named say it by their tag."""
 _PLAN_MODE = "works only after its plan is approved"
 SAID_BY_KIND = frozenset({*(_REASONS.get(need, "") for need in Need), _PLAN_MODE})
 """Reasons that all rows of one kind share, so that a list need not repeat them in each row."""

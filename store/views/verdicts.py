@@ -27,8 +27,6 @@ from team_console.store.views.rows import RequestRow
 
 _STOP_TICK = 0.5
 """Seconds after which a wait that may be told to stop asks whether it was; in a database each costs a look."""
-
-
 _DECIDING = ("remarks", "answers", NOTES, "scope", "suggestion", "mode", "updated_plan", "updated_input")
 """Fields of an answer that its asker acts on."""
 
@@ -75,12 +73,13 @@ def await_verdict(
     followed = FollowedVerdict(team, request_id, me=me, asked=asked, tell=tell)
 
     def settled() -> tuple[RequestRow | None] | None:
-        """Return what ends the wait; it may be stopped also while the store is away."""
+        """Return what ends the wait, in a tuple since it is None where the store is away; None while it goes on."""
         outcome = followed.look_again()
         is_over = outcome is not None and (not outcome.is_open or (heeds and outcome.asked_back not in (None, known)))
         return (outcome,) if is_over or (stop is not None and stop()) else None
 
     def tick() -> float | None:
+        """Return the seconds until the next look without a change; None where only a change can end the wait."""
         left = followed.seconds_left()
         return left if stop is None else min(_STOP_TICK, _STOP_TICK if left is None else left)
 
