@@ -20,7 +20,7 @@ from team_console.console.actions import FIXED_KEYS, usual_keys
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.model.home import home
-from team_console.store.model.nearest import hint_with_nearest
+from team_console.store.model.names import hint_with_nearest
 from team_console.store.model.safe import safe_line
 from team_console.store.views.search import parse_query
 

@@ -29,8 +29,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 from team_console.store.argument_types import check_types
 from team_console.store.backends.open import open_team
-from team_console.store.contract.attachments import attached_content
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rich.cells import cell_len
 from team_console.console.tui.app import ConsoleApp
-from team_console.store.contract.lock_holder import LockHolder
+from team_console.store.contract.snapshot import LockHolder
 from team_console.store.model.clock import to_text
 from textual.pilot import Pilot
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.widgets.fields import Ask, FieldKind, OptionLine
 from team_console.widgets.form import Draft, Form, ResultT
 from team_console.widgets.form_parts import WrappedText

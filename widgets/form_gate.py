@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from time import monotonic
 
-from team_console.store.model.counted import counted
+from team_console.store.model.safe import counted
 from team_console.widgets.fields import Options
 from team_console.widgets.frames import Frames, WhenHeld, frames_of, visible_region
 from textual.containers import Container

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from msgspec import Struct
-from team_console.store.model.counted import first_of
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import first_of
 from team_console.widgets.document import Lines
 from team_console.widgets.form import Form, ResultT
 from team_console.widgets.form_parts import Excerpt, WrappedText

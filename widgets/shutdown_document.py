@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from team_console.store.model.counted import counted, first_of
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.views.rows import Flag, RequestRow, StopRow, StopStage
 from team_console.widgets.ages import clock_time, span
 from team_console.widgets.document import (

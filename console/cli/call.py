@@ -13,8 +13,7 @@ from team_console.console.cli.output import Output, is_terminal
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.names import USER, canonical, check_name
-from team_console.store.model.nearest import did_you_mean
+from team_console.store.model.names import USER, canonical, check_name, did_you_mean
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.membership import known_members
 from team_console.store.service.caller import Caller

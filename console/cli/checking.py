@@ -10,9 +10,8 @@ from team_console.console.cli.main import flag, verb
 from team_console.console.cli.printing import cell_width, print_list
 from team_console.console.cli.watching import settled_snapshot
 from team_console.store.contract.team import Team
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.status import State, assess, check_json, view_of_team
 

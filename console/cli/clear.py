@@ -8,8 +8,8 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.output import is_terminal
 from team_console.console.cli.talk import ask_yes_or_no
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import counted
 from team_console.store.service.maintenance import ClearResult, clear, clearing_forecast
 
 

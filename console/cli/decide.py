@@ -14,11 +14,11 @@ from team_console.console.cli.main import DAY, REQUEST, arg, flag, seconds, verb
 from team_console.console.cli.option_answers import Answers, answers_from, words_for
 from team_console.console.cli.printing import decision_lines, print_list, whole_content
 from team_console.store.contract.transaction import ChangedError
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, value_words
 from team_console.store.model.message import Message
 from team_console.store.model.names import canonical
+from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import questions_of
 from team_console.store.protocol.grants import scope_in
 from team_console.store.protocol.remarks import Remark, remark_on

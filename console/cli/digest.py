@@ -8,7 +8,7 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.main import arg, verb
 from team_console.console.cli.printing import age_words, doubts, print_list
 from team_console.store.model.clock import is_real_time, local_time
-from team_console.store.model.counted import counted
+from team_console.store.model.safe import counted
 from team_console.store.views.digest import DigestGroup, digest_json, digest_of_team, group_head, happening_line
 from team_console.store.views.search import moment_of
 from team_console.store.views.status import view_of_team

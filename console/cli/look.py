@@ -22,13 +22,12 @@ from team_console.console.cli.printing import (
     waiting_in_drop,
 )
 from team_console.console.cli.watching import settled_snapshot
-from team_console.store.contract.problem_codes import FOREIGN_TEAM
-from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.snapshot import FOREIGN_TEAM, Snapshot
 from team_console.store.model.clock import is_real_time
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name
+from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.titles import said_in
 from team_console.store.views.alike import causes_of

@@ -20,7 +20,7 @@ from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.output import OutputLost, columns
 from team_console.console.command_words import split_verb
 from team_console.store.model.errors import Code, TeamError, system_failure
-from team_console.store.model.nearest import nearest
+from team_console.store.model.names import nearest
 
 # The verbs: which there are, by group, what each takes, and which module does it.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from team_console.console.cli.call import UsageError
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.nearest import hint_with_nearest
+from team_console.store.model.names import hint_with_nearest
 from team_console.store.protocol.client_requests import Question
 
 Answers = dict[str, str | list[str]]

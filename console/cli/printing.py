@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.output import columns, is_terminal
-from team_console.store.contract.attachments import attached_content
 from team_console.store.contract.snapshot import Snapshot
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.clock import in_units, is_real_time
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import TRUST, Message
-from team_console.store.model.safe import fenced, safe_line, safe_text
+from team_console.store.model.safe import counted, fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import answers_of, join_answers, notes_of
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import remarks_in

@@ -12,8 +12,7 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.output import columns, is_terminal
 from team_console.console.cli.printing import doubts, whole_content
-from team_console.store.contract.problem_codes import KEPT_PRIVATE
-from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.snapshot import KEPT_PRIVATE, Snapshot
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, ids_of
 from team_console.store.protocol.parsing import asks, parse_message

@@ -12,9 +12,9 @@ from team_console.console.cli.input import text_or_input
 from team_console.console.cli.main import agent_arguments, arg, flag, seconds, verb
 from team_console.console.cli.output import is_terminal
 from team_console.store.contract.team import MOST_COUNTED
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, value_words
+from team_console.store.model.safe import counted
 from team_console.store.protocol.checks import default_recipients
 from team_console.store.protocol.phrases import fill_template
 from team_console.store.service.sending import broadcast, preview, send

@@ -28,10 +28,9 @@ from team_console.store.backends.open import (
     open_team,
 )
 from team_console.store.backends.sql.open import create_database
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import canonical, check_name, is_name
-from team_console.store.model.nearest import hint_with_nearest
+from team_console.store.model.names import canonical, check_name, hint_with_nearest, is_name
+from team_console.store.model.safe import counted
 from team_console.store.service import members as service
 from team_console.store.service.migration import migrate, names_database, open_target
 from team_console.store.settings.checking import rule_trouble

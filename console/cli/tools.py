@@ -31,12 +31,10 @@ from team_console.console.preferences import (
     wrong_environment,
 )
 from team_console.console.selection import PLACES, Mode
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
-from team_console.store.model.names import ALL, is_name
-from team_console.store.model.nearest import hint_with_nearest
-from team_console.store.model.safe import safe_line
+from team_console.store.model.names import ALL, hint_with_nearest, is_name
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.titles import summary_of
 from team_console.store.settings.table import MEMBER, Setting, ValueForm, every_setting

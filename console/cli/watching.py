@@ -12,8 +12,8 @@ from team_console.console.cli.main import seconds, verb
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import local_time, to_text
-from team_console.store.model.counted import counted
 from team_console.store.model.message import Message
+from team_console.store.model.safe import counted
 from team_console.store.protocol.titles import said_in
 from team_console.store.views.status import LONG_WRITE, State, assess, is_in_the_way
 

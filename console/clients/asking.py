@@ -25,8 +25,7 @@ from team_console.console.clients.session_files import (
 )
 from team_console.console.clients.transcript import extract_for_request
 from team_console.console.clients.verdict_wait import Dialog, WaitEnd, wait_in_hook
-from team_console.store.contract.presence import Presence, new_presence_name
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Presence, Team, new_presence_name
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission

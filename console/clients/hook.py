@@ -17,7 +17,7 @@ from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import TURN, SessionFiles, checksum_of, name_files, sweep
 from team_console.console.clients.waker import is_nudge, start_waker, wait_and_wake
 from team_console.store.backends.session_notes import sweep_notes
-from team_console.store.model.counted import counted
+from team_console.store.model.safe import counted
 from team_console.store.protocol.client_sessions import Doing
 from team_console.store.service.sending import send
 from team_console.store.service.sessions import handed_elsewhere, mail_waiting

@@ -14,10 +14,9 @@ from team_console.console.clients.denied_calls import allowed_call, keep_allowed
 from team_console.console.clients.instructions import command_of
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import HANDED
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.safe import fenced, safe_line
+from team_console.store.model.safe import counted, fenced, safe_line
 from team_console.store.protocol.kinds import ASKBACK, SHUTDOWN_REQUEST, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.titles import summary_of

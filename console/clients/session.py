@@ -27,7 +27,7 @@ from team_console.console.clients.session_files import (
 from team_console.console.clients.team_look import LOOK_VERSION, caller_facts, look_name, member_files, settled_marks
 from team_console.store.backends.open import open_team
 from team_console.store.backends.presence_folder import PresenceFolder
-from team_console.store.contract.presence import new_presence_name
+from team_console.store.contract.team import new_presence_name
 from team_console.store.model.errors import TeamError
 from team_console.store.model.names import ALL, USER, canonical, check_name, is_name
 from team_console.store.protocol.client_sessions import SESSION, Doing

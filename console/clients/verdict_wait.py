@@ -8,8 +8,7 @@ from enum import StrEnum
 from team_console.console.clients.client import Client
 from team_console.console.clients.hook_process import OUT, has_reader, signals_end_wait
 from team_console.console.clients.session import ClientSession
-from team_console.store.contract.presence import Presence
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Presence, Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Receipt
 from team_console.store.views.rows import RequestRow

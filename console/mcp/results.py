@@ -11,8 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from team_console.console.records import AgentJson, Result, VerdictJson
 from team_console.console.results import WrittenJson
 from team_console.store.backends.locations import redact
-from team_console.store.contract.attachments import attached_content
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import safe_json

@@ -27,7 +27,7 @@ from team_console.console.tui.textual_fixes import PatientStylesheet, unbind, wr
 from team_console.console.tui.themes import TERMINAL, THEMES, first_theme, native_colours
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.model.counted import counted
+from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import asker_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.waiting import human_present

@@ -16,7 +16,7 @@ from team_console.console.tui.screen_protocols import MainScreenProtocol
 from team_console.console.tui.shown_evidence import ShownEvidence, evidence_to_show
 from team_console.console.tui.toast_words import error_text
 from team_console.console.tui.workers import start_worker
-from team_console.store.contract.attachments import attachment_of
+from team_console.store.contract.team import attachment_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line

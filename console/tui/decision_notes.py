@@ -10,8 +10,7 @@ import msgspec
 from team_console.console.clients.client_process import is_alive, started_at
 from team_console.console.selection import DONE
 from team_console.console.tui.drafts import Draft
-from team_console.store.contract.audit_line import AuditLine
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import AuditLine, Team
 from team_console.store.model.clock import from_text
 from team_console.store.protocol.foreign_fields import text_in, texts_in
 

@@ -15,10 +15,9 @@ from team_console.console.tui.themes import remember_theme, theme_name
 from team_console.console.tui.workers import start_worker
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.contract.team import Team
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import TeamError
 from team_console.store.model.names import USER
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.needs import count_to_do
 from team_console.store.views.status import assess, view_of_team

@@ -8,8 +8,7 @@ from contextlib import suppress
 from threading import Thread
 
 from team_console.console.preferences import Preferences
-from team_console.store.model.counted import counted
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.rows import ActionItem, Need, View
 
 APART = 10.0

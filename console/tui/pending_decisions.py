@@ -24,9 +24,8 @@ from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.views.rows import View
 from team_console.widgets.form_results import DeferredResult, Stopped

@@ -11,8 +11,7 @@ from time import monotonic, process_time
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.problem_codes import AUDIT_LOST, KEPT_PRIVATE
-from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.snapshot import AUDIT_LOST, KEPT_PRIVATE, Snapshot
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Problem
 from team_console.store.service.signing import authority_problems

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from team_console.store.model.counted import first_of
 from team_console.store.model.errors import TeamError
-from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.safe import first_of, safe_line, safe_text
 from team_console.store.service.caller import Receipt
 from team_console.widgets.form_results import UNSURE, Stopped
 

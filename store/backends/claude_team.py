@@ -23,18 +23,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.entry_splitter import EntrySplitter, PieceForm
 from team_console.store.backends.locked_files import open_file
-from team_console.store.contract.audit_line import AuditLine
-from team_console.store.contract.problem_codes import FOREIGN_TEAM
-from team_console.store.contract.snapshot import Condition, Snapshot
-from team_console.store.contract.team import Page, Progress, Team, WatchHint, WatchState
+from team_console.store.contract.snapshot import FOREIGN_TEAM, Condition, Snapshot
+from team_console.store.contract.team import AuditLine, Page, Progress, Team, WatchHint, WatchState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, from_nanoseconds, from_text, to_text, utc_now
-from team_console.store.model.counted import counted, first_of
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, Status, from_record
-from team_console.store.model.names import as_name
-from team_console.store.model.nearest import did_you_mean
-from team_console.store.model.safe import safe_line
+from team_console.store.model.names import as_name, did_you_mean
+from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.placed_message import when_created
 from team_console.store.settings.in_force import SettingsInForce

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.clock import Clock, utc_now
-from team_console.store.model.counted import first_of
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import safe_line
-from team_console.store.settings.config_builder import configured_places
+from team_console.store.model.safe import first_of, safe_line
 from team_console.store.settings.file_trust import PROJECT_FOLDER, PROJECT_QUEUES
+from team_console.store.settings.settings_file import configured_places
 from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME
 
 # Teams of other programs are imported where one is looked for: no verb on a team of ours needs what reads them.

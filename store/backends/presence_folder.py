@@ -21,8 +21,7 @@ from pathlib import Path
 from msgspec import Struct
 from team_console.store.backends.locked_files import SAFE, is_locked, open_file, open_folder
 from team_console.store.backends.session_notes import ENDED, RUNS, make_shared_folder
-from team_console.store.contract.presence import UNKNOWN_ATTENDANCE, Attendance, Presence, is_presence_name
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import UNKNOWN_ATTENDANCE, Attendance, Presence, Team, is_presence_name
 from team_console.store.model.clock import from_nanoseconds, to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status, new_record

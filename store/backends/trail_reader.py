@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from team_console.store.contract.audit_line import AuditLine, LineSeal
+from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Fields, without
 from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, ids_written_by_desk
 from team_console.store.protocol.trail_facts import fact_of
-from team_console.store.settings.config_builder import settings_in
 from team_console.store.settings.in_force import recorded_text
+from team_console.store.settings.settings_file import settings_in
 
 KEPT = 2000
 """How many lines are kept for people; more are read again when they are asked for."""

@@ -1,20 +1,131 @@
-"""A team at one moment, read without a lock: its messages, its settings, and what is wrong with the store."""
+"""A team at one moment, read without a lock: its messages, its settings, its troubles, and who holds its lock."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from msgspec import Struct
-from team_console.store.contract.lock_holder import LockHolder
-from team_console.store.contract.problem_codes import FOREIGN_WRITE, ROLLED_BACK, ROWS_HIDDEN
-from team_console.store.model.errors import Problem
+from msgspec.structs import replace
+from team_console.store.model.clock import Clock, to_text
+from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.settings.team_config import TeamConfig
+
+FOREIGN_WRITE = "FOREIGN_WRITE"
+"""Code of the problem that somebody wrote the queue and nothing can tell what it held before."""
+NO_LOCKS = "NO_LOCKS"
+"""Code of the problem of a team on a file system without locks, to which nobody can write."""
+NO_LOCKS_HINT = "Move the team to a local disk, or to one that is mounted with locks; reading works."
+CONFLICTED_COPY = "CONFLICTED_COPY"
+"""Code of the problem of a copy that a synced folder made; a warning where messages are only there."""
+ROWS_HIDDEN = "ROWS_HIDDEN"
+"""Code of the problem that the database shows this role only some of the messages."""
+ROLLED_BACK = "ROLLED_BACK"
+"""Code of the problem that somebody took messages out of the queue, or put them back to an earlier state."""
+
+AUDIT_LOST = "AUDIT_LOST"
+"""Code of the problem that the audit trail is gone, or ends before the last line that was written to it."""
+ARCHIVE_LOST = "ARCHIVE_LOST"
+"""Code of the problem that archived messages are not any more where the audit trail says they are."""
+KEPT_PRIVATE = "KEPT_PRIVATE"
+"""Code of the problem that another user, whose team this is, lets us see the queue and not the files beside it."""
+PRIVATE = "private"
+"""Fact of an error that another user keeps a file to itself, so that nothing is known of it."""
+OUTCOME_UNKNOWN = "outcome_unknown"
+"""Fact of an error after which nobody can tell yet whether what was begun is on record."""
+SERVER_READ_ONLY = "server_read_only"
+"""Fact of a `READ_ONLY` that is the server's state and not the caller's rights, as of a replica for example."""
+DROP_UNREADABLE = "DROP_UNREADABLE"
+"""Code of the problem that what somebody put into `drop/` cannot be taken in."""
+FOREIGN_TEAM = "FOREIGN_TEAM"
+"""Code of the notice that another program keeps this team, so that nothing said in it decides anything here."""
+LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
+"""Codes that say that history is known to have been lost, whatever is left of it."""
+
+
+class LockHolder(Struct, frozen=True):
+    """Who holds the write lock now, as far as the lock file tells.
+
+    Attributes:
+        alive: True or False when the owner is on this host and could be checked, else None.
+    """
+
+    pid: int | None
+    host: str
+    since: str
+    action: str
+    alive: bool | None
+
+
+class HolderWatch:
+    """Looks who holds a lock, and asks the system for it only now and then: that costs every process of a machine time.
+
+    A holder is asked for at each look until it is gone: a write that is over must not pass for one that blocks. One
+    that records no time counts from when it was first seen.
+    """
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        """Look by this clock; while nobody held the lock, ask again only after so many seconds."""
+        self._clock, self._seconds = clock, seconds
+        self._asked_at = -seconds
+        """When the system was asked last, in seconds of `time.monotonic`."""
+        self._known: LockHolder | None = None
+        """The holder that was found then."""
+
+    def rest(self) -> None:
+        """Ask nobody for a while: this process has just held the lock itself."""
+        self._asked_at, self._known = time.monotonic(), None
+
+    def look(self, find: Callable[[bool], LockHolder | None]) -> LockHolder | None:
+        """Return the holder that `find` gives, which is told whether the system is to be asked now."""
+        now, known = time.monotonic(), self._known
+        if known is None and now - self._asked_at < self._seconds:
+            return find(False)
+        self._asked_at, holder = now, find(True)
+        if holder is not None and not holder.since:
+            is_same = known is not None and known.pid == holder.pid
+            holder = known if is_same else replace(holder, since=to_text(self._clock()))
+        self._known = holder
+        return holder
+
+
+# The error for a write lock that did not come free in time: who holds it, since when, and what to do.
+
+_LOCKED_HINT = "Try again. The lock ends with its transaction."
+
+
+def locked_error(place: object, holder: LockHolder | None, wait: float, hint: str = _LOCKED_HINT) -> TeamError:
+    """Make the `STORE_LOCKED` error, with all that is known of the holder in its facts.
+
+    Args:
+        place: The lock file, or where the database is.
+        wait: Seconds that were waited.
+        hint: The next step, and when the lock ends.
+    """
+    facts: dict[str, object] = {}
+    if holder is not None and holder.pid is not None:
+        facts = {"pid": holder.pid, "host": holder.host, "since": holder.since, "action": holder.action}
+    return TeamError(
+        Code.STORE_LOCKED,
+        f"{place} is held by {_holder_words(holder)}; waited {wait:g} s, nothing was changed",
+        hint,
+        holder={**facts, "alive": holder.alive if holder else None},
+    )
+
+
+def _holder_words(holder: LockHolder | None) -> str:
+    """Return the holder of a lock in words, as far as it is known."""
+    if holder is None or not holder.action:
+        pid = f", pid {holder.pid}" if holder is not None and holder.pid is not None else ""
+        return f"another program (its name is not known){pid}"
+    since = f", since {holder.since}" if holder.since else ""
+    return f"pid {holder.pid} on {holder.host or 'this host'} ({holder.action}{since})"
 
 
 class Condition(StrEnum):

@@ -1,9 +1,17 @@
-"""The interface of a team on disk or in SQL: what every backend promises, whichever way it stores messages."""
+"""The interface of a team on disk or in SQL: what every backend promises, whichever way it stores messages.
+
+First what it speaks in: lines of the audit trail with their seals, and who is present. Last its attachments: contents
+so large that they are stored beside the queue.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import os
+import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from enum import StrEnum
@@ -11,12 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from team_console.store.contract.audit_line import AuditLine
-from team_console.store.contract.presence import UNKNOWN_ATTENDANCE, Attendance, Presence
-from team_console.store.contract.snapshot import FinishedCounts, Snapshot
+from team_console.store.contract.snapshot import PRIVATE, FinishedCounts, Snapshot
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import Fields, Message
+from team_console.store.protocol.foreign_fields import mapping_in
 from team_console.store.settings.in_force import SettingsInForce, text_digest
 from team_console.store.settings.team_config import TeamConfig
 
@@ -27,6 +34,112 @@ if TYPE_CHECKING:
 def opened_read_only(location: str) -> TeamError:
     """Return the refusal to write to a team that was opened read-only, for whoever writes to raise."""
     return TeamError(Code.READ_ONLY, f"{location} is open read-only", "Open it without --read-only.")
+
+
+# A line of the audit trail, and the seal that a team with a key closes it by.
+
+_SEAL_PURPOSE = b"team-console audit line\n"
+"""What the key is used for here, so that no seal can be taken for the signature of a message."""
+_SEAL_FORM = r"(?P<key>[0-9a-f]{8})-[0-9a-f]{64}"
+
+
+class LineSeal(StrEnum):
+    """What the seal of an audit line tells."""
+
+    UNKNOWN = ""
+    """The team has no key, or none that can be read here."""
+    SEALED = "sealed"
+    UNSEALED = "unsealed"
+    """There is no seal, or one of another key."""
+    BROKEN = "broken"
+    """The seal does not fit: the line was changed after it was written."""
+
+
+def seal(key: bytes, line: bytes) -> str:
+    """Return the seal of an audit line: eight hexadecimal digits that name the key, and 64 of HMAC-SHA256."""
+    return f"{key_name(key)}-{hmac.new(key, _SEAL_PURPOSE + line, hashlib.sha256).hexdigest()}"
+
+
+def key_name(key: bytes) -> str:
+    """Return a name that tells the key from others without revealing it."""
+    return hashlib.sha256(_SEAL_PURPOSE + key).hexdigest()[:8]
+
+
+def judge_seal(key: bytes, line: bytes, found: object) -> LineSeal:
+    """Return the state of `found`, the seal on an audit line."""
+    if not key:
+        return LineSeal.UNKNOWN
+    match = re.fullmatch(_SEAL_FORM, found) if isinstance(found, str) else None
+    if match is None or match["key"] != key_name(key):
+        return LineSeal.UNSEALED
+    return LineSeal.SEALED if hmac.compare_digest(match.string, seal(key, line)) else LineSeal.BROKEN
+
+
+class AuditLine(Struct, frozen=True):
+    """One write action on record.
+
+    Attributes:
+        seq: Position in the chain, from 1.
+        at: Timestamp text.
+        actor: Who acted.
+        action: The verb, such as `send` or `approve`.
+        facts: Ids, old and new states, results.
+        intact: Whether the hash chain, and the seals of a team with a key, hold up to and including this line.
+        seal: What the seal of this line tells.
+    """
+
+    seq: int
+    at: str
+    actor: str
+    action: str
+    facts: Fields
+    intact: bool = True
+    seal: LineSeal = LineSeal.UNKNOWN
+
+
+# Who is present: consoles of humans, and processes that wait for an answer, each under a name of its own.
+
+
+class Presence(StrEnum):
+    """As what a process is present."""
+
+    CONSOLE = "console"
+    """A human at a console that may write and answer."""
+    ASKER = "asker"
+    """A process that waits for the answer to a request and will carry it out."""
+
+
+class Attendance(Struct, frozen=True):
+    """Who is present at one moment.
+
+    Attributes:
+        names: Names of processes that live.
+        doubtful: Names of which it is not known: not to be looked at for want of permission, or late to say so.
+        certain: Whether every other name is that of a process which is gone; False when nothing could be found out.
+    """
+
+    names: frozenset[str] = frozenset()
+    doubtful: frozenset[str] = frozenset()
+    certain: bool = True
+
+    def is_gone(self, name: str) -> bool:
+        """Return whether the process that announced `name` has certainly ended."""
+        return self.certain and name not in self.names and name not in self.doubtful
+
+
+UNKNOWN_ATTENDANCE = Attendance(certain=False)
+"""What a team says that cannot tell who is present."""
+_PRESENCE_NAME = r"[0-9a-f]{24}"
+
+
+def new_presence_name() -> str:
+    """Return a name that nobody else announces."""
+    return os.urandom(12).hex()
+
+
+def is_presence_name(name: object) -> bool:
+    """Return whether `name`, which may come from a message, has the form of an announced name."""
+    return isinstance(name, str) and re.fullmatch(_PRESENCE_NAME, name) is not None
 
 
 class Page(Struct, frozen=True):
@@ -299,3 +412,43 @@ class Team(ABC):
     def close(self) -> None:
         """Release what the backend holds open."""
         return None
+
+
+def attachment_of(message: Message) -> str | None:
+    """Return the reference of the content stored beside the queue, None when all of it is in the record."""
+    place = mapping_in(message.payload, "attachment").get("path")
+    return place if isinstance(place, str) else None
+
+
+def attached_content(team: Team, message: Message) -> str | None:
+    """Return the content stored beside the queue, of which the message holds only the beginning; None when it holds
+    all.
+
+    Raises:
+        TeamError: `INVALID_FIELD` when the attachment is missing, or is not what was attached.
+    """
+    reference = attachment_of(message)
+    if reference is None:
+        return None
+    data = team.attachment(reference)
+    if mapping_in(message.payload, "attachment").get("sha256") not in (None, hashlib.sha256(data).hexdigest()):
+        text = f"{message.message_id}: {reference} is not the content that was attached"
+        raise TeamError(Code.INVALID_FIELD, text, f"Ask {message.sender} to send it again.")
+    return data.decode("utf-8", "replace")
+
+
+def attachment_problems(team: Team, messages: Iterable[Message]) -> Iterator[Problem]:
+    """Yield a problem for each attachment that is missing or is not what was attached, each told once."""
+    seen: set[tuple[object, object]] = set()
+    for message in messages:
+        place = mapping_in(message.payload, "attachment")
+        key = str(place.get("path")), str(place.get("sha256"))
+        if not place or key in seen:
+            continue
+        seen.add(key)
+        try:
+            attached_content(team, message)
+        except TeamError as error:
+            if not error.facts.get(PRIVATE):
+                hint = error.hint or f"Ask {message.sender} to send it again."
+                yield Problem("ATTACHMENT_LOST", "error", message.message_id, error.message, hint)

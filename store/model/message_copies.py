@@ -1,4 +1,4 @@
-"""Tell copies of one message from other messages under its id, and which copy is further on its way (D26)."""
+"""Compare copies of one message: which is further on its way (D26), and what differs from what is on record."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from team_console.store.model.message import Message, Status, without
+from team_console.store.model.errors import Problem
+from team_console.store.model.message import Message, Status, from_record, without
 
 STATE_KEYS = (
     *("status", "delivered_at", "delivered_to", "handed_to", "read_at", "read_by", "recalled_at", "ended_at"),
@@ -56,3 +57,36 @@ def _text_without_state(message: Message) -> str:
     """Return the message as text without the keys of its state."""
     said = without(message.record, _STATE)
     return json.dumps(said, sort_keys=True, default=str)
+
+
+def changed_parts(message: Message, recorded: Message) -> str:
+    """Return the recorded parts that the message changed, in words; its status and times may have gone on."""
+    parts = {
+        "kind": message.type != recorded.type,
+        "sender": message.sender != recorded.sender,
+        "recipient": message.recipients != recorded.recipients,
+        "text": message.payload != recorded.payload,
+        "date": message.created != recorded.created and message.created_at != recorded.created_at,
+    }
+    return ", ".join(name for name, differs in parts.items() if differs)
+
+
+def changed_problem(message_id: str, what: str) -> Problem:
+    """Return the finding that a live message says something else than was recorded; `what`, as `changed_parts`
+    gives it.
+    """
+    text = f"another program changed it after it was recorded; another than on record: {what}"
+    hint = "The audit trail has the original. Ask its sender what it wrote; do not act on it before."
+    return Problem("CHANGED_MESSAGE", "error", message_id, text, hint)
+
+
+def is_same(message: Message, recorded: Message) -> bool:
+    """Return whether a message says what is on record of it."""
+    return not changed_parts(message, recorded)
+
+
+def with_recorded_words(message: Message, recorded: Message) -> Message:
+    """Return the message as it is on record, with the progress it has made since."""
+    progress = {key: message.record[key] for key in STATE_KEYS if key in message.record}
+    words = {key: value for key, value in recorded.record.items() if key not in STATE_KEYS or key in progress}
+    return from_record({**words, **progress})

@@ -1,10 +1,13 @@
-"""The one place where text from a store is made safe to show: nothing in it can steer a terminal or hide."""
+"""The one place where text from a store is made safe to show: nothing in it can steer a terminal or hide.
+
+Last, how many things there are, said in one way everywhere.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 from unicodedata import category
@@ -178,3 +181,24 @@ def _sign_for(match: re.Match[str]) -> str:
     if point < 0x20:
         return chr(0x2400 + point)
     return "\u2421" if point == 0x7F else _REPLACEMENT
+
+
+# Plural words: `1 message`, `2 messages`, `no messages`; one way to say a number of things everywhere.
+
+
+def counted(number: int, name: str) -> str:
+    """Write a number of things, whose `name` is a regular noun: `1 delivery`, `2 deliveries`, `5,000 messages`."""
+    return f"{number:,} {name if number == 1 else plural(name)}"
+
+
+def first_of(items: Sequence[str], most: int) -> str:
+    """Name at most so many of them: `a, b and 3 more`."""
+    left = len(items) - most
+    return ", ".join(items[:most]) + (f" and {left} more" if left > 0 else "")
+
+
+def plural(word: str) -> str:
+    """Return the regular plural of an English noun."""
+    if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"

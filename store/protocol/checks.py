@@ -16,7 +16,7 @@ from team_console.store.model.message import (
     without,
     without_none,
 )
-from team_console.store.model.nearest import hint_with_nearest
+from team_console.store.model.names import hint_with_nearest
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.carried import CARRIERS, carried_in
 from team_console.store.protocol.field_forms import wrong_parts

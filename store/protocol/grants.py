@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import asdict
-from team_console.store.model.changed_message import is_same
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import FieldDict, Fields, Message, from_record, without
+from team_console.store.model.message_copies import is_same
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.client_requests import ONCE, denial_of, origin_of, permission_of
 from team_console.store.protocol.foreign_fields import items_in, mappings_in, text_in

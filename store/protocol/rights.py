@@ -12,8 +12,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.directions import wrong_direction
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, SHUTDOWN_REQUEST, Family, RequestKind, kind_of
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.settings.settings_problems import LOST_SETTINGS_HINT
-from team_console.store.settings.team_config import TeamConfig
+from team_console.store.settings.team_config import LOST_SETTINGS_HINT, TeamConfig
 
 
 class BrokenRule(NamedTuple):

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Fields
-from team_console.store.model.names import USER, canonical
-from team_console.store.model.nearest import did_you_mean
+from team_console.store.model.names import USER, canonical, did_you_mean
 from team_console.store.protocol.directions import DIRECTED, SLAVE, classes_of, direction_problems
 from team_console.store.protocol.foreign_fields import ids_listed, key_in, mapping_in, text_in, texts_in
 from team_console.store.protocol.kinds import UNKNOWN

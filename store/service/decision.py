@@ -16,7 +16,7 @@ from msgspec.structs import asdict, replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import FieldDict, Fields, Message, without_none
-from team_console.store.model.nearest import hint_with_nearest
+from team_console.store.model.names import hint_with_nearest
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import (
     ALWAYS,

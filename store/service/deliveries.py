@@ -12,11 +12,10 @@ from msgspec import Struct
 from team_console.store.contract.snapshot import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import TABLE_REFUSES, FieldDict, Message, Status, by_id, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name
-from team_console.store.model.safe import is_blank
+from team_console.store.model.safe import counted, is_blank
 from team_console.store.model.schedule import (
     ON_ITS_WAY,
     attempts_of,

@@ -10,16 +10,15 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.problem_codes import OUTCOME_UNKNOWN
-from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.snapshot import OUTCOME_UNKNOWN, Snapshot
 from team_console.store.contract.team import Addressed, Team
 from team_console.store.contract.transaction import RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
-from team_console.store.model.counted import first_of
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TABLE_REFUSES, TRUST, Message, Status, ids_of
 from team_console.store.model.names import canonical, check_name
 from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.safe import first_of
 from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held, next_attempt, wait_after
 from team_console.store.protocol.foreign_fields import mapping_in
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST, RequestKind

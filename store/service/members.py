@@ -9,19 +9,18 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.transaction import Transaction
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import without_none
-from team_console.store.model.names import ALL, USER, canonical, refuse_case_twin
-from team_console.store.model.nearest import did_you_mean, hint_with_nearest
+from team_console.store.model.names import ALL, USER, canonical, did_you_mean, hint_with_nearest, refuse_case_twin
 from team_console.store.model.recorded import ADD_MEMBERS, REMOVE_MEMBERS
+from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.rights import check_settings
 from team_console.store.service.caller import Caller
 from team_console.store.service.running_grants import end_grants_for
 from team_console.store.service.writing import roles_now
-from team_console.store.settings.config_builder import settings_in
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, fields_of, remove_member
+from team_console.store.settings.settings_file import settings_in
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 

@@ -14,18 +14,15 @@ from team_console.store.backends.locations import absolute, redact
 from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, open_team
 from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.sql.rows import is_storable
-from team_console.store.contract.attachments import attachment_of
-from team_console.store.contract.audit_line import AuditLine
 from team_console.store.contract.snapshot import Snapshot
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import AuditLine, Team, attachment_of
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, utc_now
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.model.recorded import CARRIED, RecordedFacts
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.foreign_fields import mappings_in
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import require_known

@@ -8,12 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.transaction import Transaction
-from team_console.store.model.counted import counted, first_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Message, ids_of
-from team_console.store.model.names import ALL, USER, canonical
-from team_console.store.model.nearest import did_you_mean
+from team_console.store.model.names import ALL, USER, canonical, did_you_mean
+from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.checks import as_written, check_outgoing, default_recipients
 from team_console.store.protocol.configured_fields import check_configured
 from team_console.store.protocol.membership import unaddressable_names

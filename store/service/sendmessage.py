@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.transaction import duplicate_id
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Fields, Message, without, without_none
 from team_console.store.model.names import ALL, check_name
+from team_console.store.model.safe import counted
 from team_console.store.protocol.checks import (
     check_text_fields,
     check_verdict,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from team_console.store.contract.presence import Presence, is_presence_name
-from team_console.store.contract.problem_codes import OUTCOME_UNKNOWN
-from team_console.store.contract.snapshot import Snapshot
-from team_console.store.contract.team import Team
+from team_console.store.contract.snapshot import OUTCOME_UNKNOWN, Snapshot
+from team_console.store.contract.team import Presence, Team, is_presence_name
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError

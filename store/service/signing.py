@@ -43,8 +43,8 @@ from team_console.store.protocol.ssh_signature import read_signature
 from team_console.store.protocol.verdicts import SIGNATURE, statement
 from team_console.store.service.caller import Caller
 from team_console.store.service.writing import sealed
-from team_console.store.settings.config_builder import settings_in
 from team_console.store.settings.public_keys import key_bytes
+from team_console.store.settings.settings_file import settings_in
 from team_console.store.settings.team_config import Human, TeamConfig
 
 

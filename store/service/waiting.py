@@ -10,9 +10,8 @@ from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
-from team_console.store.contract.presence import Presence, new_presence_name
-from team_console.store.contract.problem_codes import OUTCOME_UNKNOWN, SERVER_READ_ONLY
-from team_console.store.contract.team import Team, WatchHint, WatchState
+from team_console.store.contract.snapshot import OUTCOME_UNKNOWN, SERVER_READ_ONLY
+from team_console.store.contract.team import Presence, Team, WatchHint, WatchState, new_presence_name
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import Received, UnresolvedTakeError

@@ -26,8 +26,7 @@ from team_console.store.model.message import (
     new_record,
     priority_named,
 )
-from team_console.store.model.names import ALL, USER, check_name
-from team_console.store.model.nearest import did_you_mean, hint_with_nearest
+from team_console.store.model.names import ALL, USER, check_name, did_you_mean, hint_with_nearest
 from team_console.store.protocol.carried import CARRIERS, carried_name
 from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.client_sessions import SESSION

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, ValidationError, convert
 from team_console.store.model.clock import from_text
-from team_console.store.model.names import ALL, RULE, as_name
-from team_console.store.model.nearest import did_you_mean
+from team_console.store.model.names import ALL, RULE, as_name, did_you_mean
 from team_console.store.settings.outline import NotYamlError, Outline, below, outlines_of_parts, read_outline
 from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.table import HOISTED, SETTING_TABLE, Setting, ValueForm

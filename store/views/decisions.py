@@ -12,16 +12,13 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.audit_line import AuditLine
-from team_console.store.contract.problem_codes import ARCHIVE_LOST, AUDIT_LOST, KEPT_PRIVATE, LOST
-from team_console.store.contract.snapshot import Condition, Snapshot
-from team_console.store.contract.team import Team
+from team_console.store.contract.snapshot import ARCHIVE_LOST, AUDIT_LOST, KEPT_PRIVATE, LOST, Condition, Snapshot
+from team_console.store.contract.team import AuditLine, Team
 from team_console.store.model.clock import from_text, to_text
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Fields, Message, by_id
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.foreign_fields import text_in, texts_in
 from team_console.store.protocol.grants import names_grant
 from team_console.store.protocol.keys_on_record import keys_of

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.team import Team
-from team_console.store.model.counted import counted
 from team_console.store.model.message import Message
+from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message

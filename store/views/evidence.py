@@ -16,8 +16,8 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.clock import local_time
-from team_console.store.model.counted import counted
 from team_console.store.model.message import Message
+from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.seen import digest_of
 from team_console.store.views.differences import counts_of, line_difference

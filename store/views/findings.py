@@ -8,15 +8,13 @@ from datetime import datetime
 from itertools import chain
 
 from msgspec.structs import replace
-from team_console.store.contract.audit_line import AuditLine, LineSeal
-from team_console.store.model.changed_message import changed_problem
-from team_console.store.model.counted import counted
+from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import PRIORITIES, STATUSES, Message, Priority, Status
-from team_console.store.model.names import RULE
-from team_console.store.model.nearest import hint_with_nearest
+from team_console.store.model.message_copies import changed_problem
+from team_console.store.model.names import RULE, hint_with_nearest
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.client_sessions import SESSION

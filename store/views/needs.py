@@ -8,9 +8,9 @@ from enum import StrEnum
 from itertools import chain
 
 from msgspec.structs import replace
-from team_console.store.model.counted import counted, first_of
 from team_console.store.model.message import Message, Priority
 from team_console.store.model.names import ALL
+from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.foreign_fields import key_in
 from team_console.store.protocol.kinds import SHUTDOWN_RESPONSE, RequestKind
 from team_console.store.protocol.placed_message import EARLIEST, PlacedMessage

@@ -9,11 +9,10 @@ from statistics import median
 from typing import NamedTuple
 
 from msgspec import Struct
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem
-from team_console.store.model.look_alikes import look_alikes
 from team_console.store.model.message import Message
-from team_console.store.model.names import ALL, USER
+from team_console.store.model.names import ALL, USER, look_alikes
+from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.client_sessions import AgentSession, Doing
 from team_console.store.protocol.kinds import RESULTS, RequestKind

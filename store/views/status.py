@@ -9,14 +9,19 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
-from team_console.store.contract.attachments import attachment_problems
-from team_console.store.contract.lock_holder import LockHolder
-from team_console.store.contract.problem_codes import CONFLICTED_COPY, DROP_UNREADABLE, FOREIGN_TEAM, NO_LOCKS
-from team_console.store.contract.snapshot import Condition, Snapshot
-from team_console.store.contract.team import Team, WatchHint, WatchState
+from team_console.store.contract.snapshot import (
+    CONFLICTED_COPY,
+    DROP_UNREADABLE,
+    FOREIGN_TEAM,
+    NO_LOCKS,
+    Condition,
+    LockHolder,
+    Snapshot,
+)
+from team_console.store.contract.team import Team, WatchHint, WatchState, attachment_problems
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
-from team_console.store.settings.settings_problems import SETTINGS_LOST, SETTINGS_UNREADABLE
+from team_console.store.settings.team_config import SETTINGS_LOST, SETTINGS_UNREADABLE
 from team_console.store.views.history import newest_archived, unseen_problem
 from team_console.store.views.projection import view_of
 from team_console.store.views.roster import blocked_times

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from team_console.console.cli.main import VERB_OF_WORD, VERBS, run
 from team_console.console.cli.tools import EXAMPLE
-from team_console.store.settings.config_builder import parse_settings
+from team_console.store.settings.settings_file import parse_settings
 
 from tests.equipment.cases import cases
 from tests.equipment.command_line import CommandLine

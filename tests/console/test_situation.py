@@ -11,8 +11,7 @@ from team_console.console.tui.empty_lists import empty_words
 from team_console.console.tui.reader import ReadResult
 from team_console.console.tui.screen_bars import notice_of
 from team_console.console.tui.screen_state import ScreenState, no_writing
-from team_console.store.contract.lock_holder import LockHolder
-from team_console.store.contract.snapshot import Condition, Snapshot
+from team_console.store.contract.snapshot import Condition, LockHolder, Snapshot
 from team_console.store.contract.team import WatchHint, WatchState
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem

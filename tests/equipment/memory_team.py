@@ -13,11 +13,8 @@ from types import MappingProxyType
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.store.contract.audit_line import AuditLine
-from team_console.store.contract.lock_holder import LockHolder
-from team_console.store.contract.presence import Attendance, Presence
-from team_console.store.contract.snapshot import Condition, Snapshot
-from team_console.store.contract.team import Page, Team, WatchHint, WatchState
+from team_console.store.contract.snapshot import Condition, LockHolder, Snapshot
+from team_console.store.contract.team import Attendance, AuditLine, Page, Presence, Team, WatchHint, WatchState
 from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
@@ -26,9 +23,9 @@ from team_console.store.model.message_copies import is_copy
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.trail_facts import fact_of
-from team_console.store.settings.config_builder import parse_settings
 from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.in_force import SettingsInForce
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 

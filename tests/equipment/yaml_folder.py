@@ -15,8 +15,7 @@ import pytest
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.entry import write_entry
 from team_console.store.backends.yaml.team import YamlTeam
-from team_console.store.contract.problem_codes import ROLLED_BACK
-from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.snapshot import ROLLED_BACK, Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message
 

@@ -18,8 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 from team_console.store.backends.open import open_team
-from team_console.store.contract.audit_line import AuditLine
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import AuditLine, Team
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message

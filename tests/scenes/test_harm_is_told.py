@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.contract.problem_codes import ARCHIVE_LOST, AUDIT_LOST
-from team_console.store.contract.snapshot import Condition
+from team_console.store.contract.snapshot import ARCHIVE_LOST, AUDIT_LOST, Condition
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.settings.config_builder import parse_settings
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, remove_member
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.table import SETTING_TABLE, ValueForm, every_setting
 from team_console.store.settings.team_config import KINDS_WITH_PATIENCE, Agent, TeamConfig
 

@@ -15,7 +15,7 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.backends.sql.open import create_database
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.contract.presence import Presence
+from team_console.store.contract.team import Presence
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive

@@ -13,7 +13,7 @@ from team_console.store.model.errors import Code
 from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.migration import MigrationResult, migrate, open_target
-from team_console.store.settings.config_builder import parse_settings
+from team_console.store.settings.settings_file import parse_settings
 
 from tests.equipment.asking import refusal
 from tests.equipment.teams import FakeClock

@@ -13,8 +13,7 @@ import pytest
 from team_console.console.clients.verdict_wait import HumanWatch
 from team_console.store.backends.sql.open import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.contract.problem_codes import OUTCOME_UNKNOWN
-from team_console.store.contract.snapshot import Condition
+from team_console.store.contract.snapshot import OUTCOME_UNKNOWN, Condition
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.trust import TrustMark
 from team_console.store.service.caller import Caller

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.contract.presence import Presence, new_presence_name
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Presence, Team, new_presence_name
 from team_console.store.service.waiting import announce_presence, human_present
 
 from tests.equipment.command_line import CommandLine, clean_environment, next_line

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.store.settings.config_builder import parse_settings
 from team_console.store.settings.in_force import SettingsInForce, SettingsNames, judge_settings
+from team_console.store.settings.settings_file import parse_settings
 from team_console.store.settings.team_config import TeamConfig
 
 BROKEN = ("\n: : {\n", '\nlanguage: "half', "\noverdue_seconds: {shutdown: 7")

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from msgspec.structs import replace
-from team_console.store.contract.audit_line import AuditLine
+from team_console.store.contract.team import AuditLine
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
 from team_console.store.protocol.kinds import WITHDRAWN

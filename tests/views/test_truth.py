@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.contract.lock_holder import LockHolder
-from team_console.store.contract.snapshot import Condition, Snapshot
+from team_console.store.contract.snapshot import Condition, LockHolder, Snapshot
 from team_console.store.contract.team import WatchHint, WatchState
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem

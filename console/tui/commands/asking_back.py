@@ -12,8 +12,7 @@ from team_console.console.tui.commands.seen_request import SeenRequest, pending_
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision
 from team_console.console.tui.toast_words import in_quotes
-from team_console.store.model.counted import counted
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.remarks import Remark, remark_on
 from team_console.store.protocol.seen import digest_of, seen_of
 from team_console.store.service.decision import Decision

@@ -16,9 +16,8 @@ from team_console.console.tui.commands.writing import message
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision
 from team_console.console.tui.toast_words import in_quotes
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     join_answers,

@@ -13,9 +13,8 @@ from team_console.console.tui.commands.seen_request import decision_in_view, pen
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.outcomes import request_outcome
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
-from team_console.store.model.counted import counted, first_of
 from team_console.store.model.message import Message
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.client_requests import permission_of
 from team_console.store.protocol.seen import digest_of, seen_of
 from team_console.store.protocol.tool_input import tool_in_line

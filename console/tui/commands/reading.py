@@ -9,8 +9,7 @@ from team_console.console.selection import ActionContext
 from team_console.console.tui.absence import digest_title, news_of_team
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.reading_screen import ReadingScreen
-from team_console.store.model.counted import counted
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.conversation import gather_thread
 from team_console.store.views.digest import DigestGroup, group_head, happening_line
 from team_console.store.views.history import newest_archived

@@ -9,8 +9,7 @@ from msgspec import Struct
 from team_console.console.selection import ActionContext
 from team_console.console.tui.commands.writing import look_and_say, names_to_write_to
 from team_console.console.tui.main import MainScreen
-from team_console.store.model.counted import counted
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.service import deliveries
 from team_console.store.service.caller import Receipt
 from team_console.store.service.deliveries import Remedy, RemedyForecast

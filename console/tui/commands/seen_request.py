@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from team_console.console.tui.evidence import EvidenceRequest, gather
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
-from team_console.store.contract.attachments import attachment_of
+from team_console.store.contract.team import attachment_of
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import (

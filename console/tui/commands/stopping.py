@@ -11,8 +11,7 @@ from team_console.console.tui.commands.writing import warnings_on_reach
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
 from team_console.console.tui.toast_words import names_listed
-from team_console.store.model.counted import counted
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.service import requests, sending
 from team_console.store.views.rows import AgentState
 from team_console.store.views.stopping import whom_to_stop

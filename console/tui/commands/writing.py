@@ -13,11 +13,10 @@ from team_console.console.tui.decision_notes import names_on_record
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
 from team_console.console.tui.toast_words import in_quotes, names_listed, receipt_words
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import URGENT, Message
 from team_console.store.model.names import ALL, USER
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.summaries import count_words, summary_warnings
 from team_console.store.protocol.titles import said_in

@@ -18,8 +18,7 @@ from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.toast_words import reason_of
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.snapshot import Snapshot
-from team_console.store.model.counted import counted
-from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.placed_message import EARLIEST

@@ -18,9 +18,8 @@ from team_console.console.tui.modes.vitals import SETTINGS, Vital, audit_vital, 
 from team_console.console.tui.screen_state import ScreenState, findings_elsewhere
 from team_console.console.tui.toast_words import reason_of
 from team_console.console.tui.workers import start_worker
-from team_console.store.model.counted import counted
 from team_console.store.model.errors import Problem
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.search import Searchable, searchable_texts
 from team_console.widgets.document import Block, Document, Lines, Text, TextForm, fact

@@ -20,8 +20,7 @@ from team_console.console.tui.outcomes import asked_title
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.toast_words import reason_of
 from team_console.console.tui.workers import start_worker
-from team_console.store.contract.problem_codes import LOST
-from team_console.store.contract.snapshot import Snapshot
+from team_console.store.contract.snapshot import LOST, Snapshot
 from team_console.store.model.clock import from_text, local_day
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status

@@ -12,7 +12,7 @@ from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.evidence import EvidenceRequest
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.shown_evidence import ShownEvidence
-from team_console.store.contract.attachments import attachment_of
+from team_console.store.contract.team import attachment_of
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.protocol.kinds import RequestKind

@@ -16,9 +16,8 @@ from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.modes.requests import waiting_column
 from team_console.console.tui.outcomes import pending_words, row_now
-from team_console.store.contract.attachments import attachment_of
-from team_console.store.model.counted import counted, first_of
-from team_console.store.model.safe import safe_line
+from team_console.store.contract.team import attachment_of
+from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.client_requests import permission_of, questions_of
 from team_console.store.protocol.seen import digest_of
 from team_console.store.views.alike import causes_of, spans_that_differ

@@ -10,8 +10,7 @@ from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
-from team_console.store.model.counted import counted
-from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState, View
 from team_console.store.views.search import Searchable, searchable_texts

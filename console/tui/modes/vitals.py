@@ -6,13 +6,10 @@ from datetime import datetime
 
 from msgspec import Struct
 from team_console.console.tui.screen_state import ScreenState, store_status
-from team_console.store.contract.audit_line import AuditLine
-from team_console.store.contract.problem_codes import FOREIGN_TEAM, KEPT_PRIVATE
-from team_console.store.contract.snapshot import Snapshot
-from team_console.store.contract.team import Team, WatchState
+from team_console.store.contract.snapshot import FOREIGN_TEAM, KEPT_PRIVATE, Snapshot
+from team_console.store.contract.team import AuditLine, Team, WatchState
 from team_console.store.model.clock import from_text
-from team_console.store.model.counted import counted
-from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.status import State, holder_words
 from team_console.widgets.ages import ago, clock_time

@@ -13,8 +13,7 @@ from team_console.store.backends.sql.connection import Connection, Values, like_
 from team_console.store.backends.sql.rows import dump, json_object_in, storable
 from team_console.store.backends.sql.schema import ARCHIVE, AUDIT
 from team_console.store.backends.trail_reader import KEPT, NOT_BY_DESK, TrailLine, TrailReader
-from team_console.store.contract.audit_line import LineSeal, judge_seal, key_name, seal
-from team_console.store.contract.team import Page
+from team_console.store.contract.team import LineSeal, Page, judge_seal, key_name, seal
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError

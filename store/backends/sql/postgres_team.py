@@ -35,14 +35,19 @@ from team_console.store.backends.sql.postgres_connection import (
 from team_console.store.backends.sql.schema import AUDIT, MESSAGES, POLICY_HINT, TABLE_CHANGED, Shape, find_shape
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.backends.sql.window import LARGE, finished_rows, unfinished_rows
-from team_console.store.contract.lock_holder import LockHolder, locked_error
-from team_console.store.contract.presence import UNKNOWN_ATTENDANCE, Attendance, Presence, is_presence_name
-from team_console.store.contract.problem_codes import OUTCOME_UNKNOWN, SERVER_READ_ONLY
-from team_console.store.contract.team import WatchHint, WatchState
+from team_console.store.contract.snapshot import OUTCOME_UNKNOWN, SERVER_READ_ONLY, LockHolder, locked_error
+from team_console.store.contract.team import (
+    UNKNOWN_ATTENDANCE,
+    Attendance,
+    Presence,
+    WatchHint,
+    WatchState,
+    is_presence_name,
+)
 from team_console.store.model.clock import Clock, to_text
-from team_console.store.model.counted import first_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import state_folder
+from team_console.store.model.safe import first_of
 
 BEAT_SECONDS = 0.5
 """How often a row is renewed."""

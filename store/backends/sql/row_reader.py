@@ -22,10 +22,10 @@ from team_console.store.backends.sql.window import LARGE, finished_rows, is_larg
 from team_console.store.contract.snapshot import FinishedCounts, Unacknowledged
 from team_console.store.contract.team import MOST_COUNTED, Page, Progress
 from team_console.store.model.clock import from_text
-from team_console.store.model.counted import first_of
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status, addressees, nonempty
 from team_console.store.model.names import spellings
+from team_console.store.model.safe import first_of
 from team_console.store.protocol.placed_message import when_created
 
 _CHUNK = 1000

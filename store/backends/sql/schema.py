@@ -12,12 +12,11 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.backends.sql.connection import Column, Connection, Relation, Values, in_list, insert, sql_name
 from team_console.store.backends.sql.rows import COLUMNS, STAND_INS, json_object_in, recorded_arrival
-from team_console.store.contract.problem_codes import ROWS_HIDDEN
+from team_console.store.contract.snapshot import ROWS_HIDDEN
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Fields
-from team_console.store.model.name_encoding import file_word
-from team_console.store.model.names import spellings
+from team_console.store.model.names import file_word, spellings
 
 MESSAGES = "agent_message"
 CREATE_MESSAGES = """

@@ -14,10 +14,14 @@ from team_console.store.backends.sql.history import telling_lines
 from team_console.store.backends.sql.rows import json_object_in
 from team_console.store.backends.sql.schema import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.settings.config_builder import parse_settings
 from team_console.store.settings.file_trust import owners_of
 from team_console.store.settings.in_force import SettingsNames, recorded_text, text_digest
-from team_console.store.settings.settings_file import settings_bytes, settings_version, with_command_trust
+from team_console.store.settings.settings_file import (
+    parse_settings,
+    settings_bytes,
+    settings_version,
+    with_command_trust,
+)
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
 SETTINGS_KEY = "settings"

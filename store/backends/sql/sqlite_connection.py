@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from team_console.store.backends.locked_files import kernel_locks, missing_locks_in
 from team_console.store.backends.sql.connection import Column, Connection, FileId, Meddler, Relation, Values, sql_name
-from team_console.store.contract.lock_holder import LockHolder
+from team_console.store.contract.snapshot import LockHolder
 from team_console.store.model.errors import Code, TeamError
 
 _COLUMNS = """

@@ -39,8 +39,7 @@ from team_console.store.backends.sql.sqlite_connection import (
     words_of,
 )
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.contract.lock_holder import LockHolder, locked_error
-from team_console.store.contract.problem_codes import NO_LOCKS_HINT, OUTCOME_UNKNOWN, ROWS_HIDDEN
+from team_console.store.contract.snapshot import NO_LOCKS_HINT, OUTCOME_UNKNOWN, ROWS_HIDDEN, LockHolder, locked_error
 from team_console.store.contract.team import WatchHint, WatchState
 from team_console.store.model.clock import Clock
 from team_console.store.model.errors import Code, Problem, TeamError

@@ -43,10 +43,8 @@ from team_console.store.backends.sql.schema import (
 from team_console.store.backends.sql.settings import SettingsRows, mark_beside
 from team_console.store.backends.sql.transaction import SqlTransaction, addressed_rows, addressed_values
 from team_console.store.backends.sql.window import fact_rows, finished_rows, is_large, make_indexes, rows_with_ids
-from team_console.store.contract.audit_line import AuditLine
-from team_console.store.contract.lock_holder import HolderWatch, LockHolder
-from team_console.store.contract.snapshot import Condition, FinishedCounts, Snapshot
-from team_console.store.contract.team import Addressed, Page, Progress, Team, opened_read_only
+from team_console.store.contract.snapshot import Condition, FinishedCounts, HolderWatch, LockHolder, Snapshot
+from team_console.store.contract.team import Addressed, AuditLine, Page, Progress, Team, opened_read_only
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status

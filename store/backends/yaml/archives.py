@@ -23,7 +23,7 @@ from team_console.store.backends.yaml.queue import QueueText, is_plain
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.message_copies import is_copy
-from team_console.store.model.name_encoding import file_word
+from team_console.store.model.names import file_word
 from team_console.store.protocol.parsing import carries
 
 HEADER = b"messages:\n"

@@ -19,7 +19,7 @@ from msgspec import Struct
 from team_console.store.backends.trail_reader import TrailLine, TrailReader
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, append, size_of
 from team_console.store.backends.yaml.layout import is_private_to_other
-from team_console.store.contract.audit_line import AuditLine, LineSeal, judge_seal, seal
+from team_console.store.contract.team import AuditLine, LineSeal, judge_seal, seal
 from team_console.store.model.message import FieldDict, Message, nonempty
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.foreign_fields import mapping_in

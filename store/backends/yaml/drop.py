@@ -13,7 +13,7 @@ from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk, FileVersion
 from team_console.store.backends.yaml.layout import Layout, is_drop_file, leads_out, names_in
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
-from team_console.store.contract.problem_codes import DROP_UNREADABLE
+from team_console.store.contract.snapshot import DROP_UNREADABLE
 from team_console.store.model.clock import from_nanoseconds, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, from_record, ids_of

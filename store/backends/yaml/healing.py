@@ -20,10 +20,9 @@ from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, changed_keys
 from team_console.store.backends.yaml.queue_file import QueueFile
-from team_console.store.model.changed_message import changed_parts, is_same
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import DONE, FieldDict, Message, by_id, from_record, ids_of
-from team_console.store.model.message_copies import STATE_KEYS, is_ahead, rank
+from team_console.store.model.message_copies import STATE_KEYS, changed_parts, is_ahead, is_same, rank
 from team_console.store.model.recorded import REWORDED
 
 

@@ -27,12 +27,11 @@ from team_console.store.backends.yaml.layout import Layout, archive_part, is_pri
 from team_console.store.backends.yaml.lock import ReleaseMark, parse_released, read_text
 from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.backends.yaml.recovery import audit_problem, is_cut_short
-from team_console.store.contract.problem_codes import ARCHIVE_LOST, AUDIT_LOST, FOREIGN_WRITE, ROLLED_BACK
-from team_console.store.model.counted import counted
+from team_console.store.contract.snapshot import ARCHIVE_LOST, AUDIT_LOST, FOREIGN_WRITE, ROLLED_BACK
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import is_name
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 
 DELETE_ARCHIVED = "delete_archived"
 """The one action that takes messages out of archives; its fact `left` says what stays of which file."""

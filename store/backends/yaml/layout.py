@@ -10,9 +10,9 @@ from pathlib import Path
 
 from msgspec import Struct
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.contract.problem_codes import KEPT_PRIVATE
+from team_console.store.contract.snapshot import KEPT_PRIVATE
 from team_console.store.model.errors import Problem
-from team_console.store.model.name_encoding import decode_name, file_word
+from team_console.store.model.names import decode_name, file_word
 
 EFFECTIVE = os.access in os.supports_effective_ids
 """Whether the system can be asked what the effective user may do."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.disk import FORBIDDEN, Disk, FileVersion, HeldLock
 from team_console.store.backends.yaml.layout import Layout
-from team_console.store.contract.lock_holder import LockHolder, locked_error
+from team_console.store.contract.snapshot import LockHolder, locked_error
 from team_console.store.model.clock import seconds_since, utc_now
 from team_console.store.model.errors import Code, TeamError
 

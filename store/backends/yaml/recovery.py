@@ -35,10 +35,10 @@ from team_console.store.backends.yaml.lock import ReleaseMark
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, apply_line, archive_entry, merge_lines
 from team_console.store.backends.yaml.queue_file import QueueFile, load_queue
-from team_console.store.contract.problem_codes import AUDIT_LOST
-from team_console.store.model.counted import counted
+from team_console.store.contract.snapshot import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message
+from team_console.store.model.safe import counted
 
 
 def recover(team: LockedTeam) -> TransactionLine | None:

@@ -36,7 +36,7 @@ from team_console.store.backends.yaml.lock import (
 from team_console.store.backends.yaml.queue import QueueText, is_spelled_one_way, line_of
 from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.backends.yaml.recovery import recover
-from team_console.store.contract.problem_codes import OUTCOME_UNKNOWN
+from team_console.store.contract.snapshot import OUTCOME_UNKNOWN
 from team_console.store.contract.transaction import ChangedError, Transaction
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError

@@ -19,8 +19,7 @@ from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, apply_line
 from team_console.store.backends.yaml.queue_file import QueueFile, load_queue
 from team_console.store.backends.yaml.recovery import is_cut_short
-from team_console.store.contract.lock_holder import HolderWatch, LockHolder
-from team_console.store.contract.snapshot import Condition, Snapshot
+from team_console.store.contract.snapshot import Condition, HolderWatch, LockHolder, Snapshot
 from team_console.store.contract.team import Addressed, Progress
 from team_console.store.model.clock import Clock, from_nanoseconds
 from team_console.store.model.errors import Problem, TeamError

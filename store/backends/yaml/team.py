@@ -24,16 +24,18 @@ from team_console.store.backends.yaml.layout import (
     why_not_writable,
 )
 from team_console.store.backends.yaml.lock import not_readable
-from team_console.store.contract.audit_line import AuditLine
-from team_console.store.contract.problem_codes import PRIVATE
-from team_console.store.contract.snapshot import Snapshot
-from team_console.store.contract.team import Addressed, Page, Progress, WatchHint, opened_read_only
+from team_console.store.contract.snapshot import PRIVATE, Snapshot
+from team_console.store.contract.team import Addressed, AuditLine, Page, Progress, WatchHint, opened_read_only
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, by_id
-from team_console.store.settings.config_builder import parse_settings
 from team_console.store.settings.in_force import SettingsInForce, SettingsNames, SettingsReader
-from team_console.store.settings.settings_file import settings_bytes, settings_version, with_command_trust
+from team_console.store.settings.settings_file import (
+    parse_settings,
+    settings_bytes,
+    settings_version,
+    with_command_trust,
+)
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
