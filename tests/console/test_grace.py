@@ -105,19 +105,27 @@ async def test_a_verdict_that_has_to_be_signed_is_written_on_leaving(team: Memor
     assert len(verdicts(team)) == 1
 
 
-async def test_a_store_that_is_busy_refuses_nothing_early(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is asked only because somebody else may have decided; the decision is written when its time comes."""
+def lock(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Have another program hold the store; returns how long each write waited."""
+    waits = list[float]()
 
     def locked(*, actor: str, action: str, wait: float) -> NoReturn:
+        waits.append(wait)
         raise TeamError(Code.STORE_LOCKED, "held by another program")
 
+    monkeypatch.setattr(team, "transaction", locked)
+    return waits
+
+
+async def test_a_store_that_is_busy_refuses_nothing_early(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked only because somebody else may have decided; the decision is written when its time comes."""
     hand_in_plan(team)
     async with opened(team) as desk:
         await hand_in(desk, "a")
         view, pending = desk.app.main.view, desk.app.main.pending_decisions
         assert view is not None
         withdrawn = tuple(replace(row, state=RequestState.WITHDRAWN) for row in view.requests)
-        monkeypatch.setattr(team, "transaction", locked)
+        lock(team, monkeypatch)
         pending.check_again(replace(view, requests=withdrawn))
         assert any(worker.group == "check again" for worker in desk.app.workers)
         await desk.until(
@@ -127,19 +135,13 @@ async def test_a_store_that_is_busy_refuses_nothing_early(team: MemoryTeam, monk
 
 
 async def test_a_locked_store_is_waited_for_once_on_leaving(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float] = []
-
-    def locked(*, actor: str, action: str, wait: float) -> NoReturn:
-        waits.append(wait)
-        raise TeamError(Code.STORE_LOCKED, "held by another program")
-
     hand_in_plan(team)
     hand_in_plan(team, by="schedule-manager")
     async with opened(team) as desk:
         await hand_in(desk, "a")
         await hand_in(desk, "a", 2)
     assert len(desk.app.unwritten()) == 2
-    monkeypatch.setattr(team, "transaction", locked)
+    waits = lock(team, monkeypatch)
     told = desk.app.write_decided()
     assert len(told) == len(desk.app.unwritten()) == 2
     assert waits[0] > sum(waits[1:])

@@ -269,10 +269,6 @@ def make_case(tmp_path: Path, keep: Keep[Case]) -> Callable[..., Case]:
     return lambda kind="plan", store="yaml": keep(Case(PLACES[store](tmp_path), kind))
 
 
-def test_the_catalogue_has_a_hundred_forgeries() -> None:
-    assert len(FORGERIES) * len(KINDS) >= 100
-
-
 STORES = ("yaml", "sqlite", "yaml", "postgresql")
 """Each forgery is tried in files and in one of the databases."""
 CASES = [

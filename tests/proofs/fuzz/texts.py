@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -90,10 +91,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "other stories": lambda text: other_stories(text, _KNOWN),
     "difference": lambda text: line_difference(text, text[: len(text) // 2] + "\nx\n" + text[len(text) // 2 :]),
     "rule": lambda text: suggestion_words({"type": "addRules", "rules": [{"toolName": text, "ruleContent": text}]}),
-    "prose": lambda text: prose(text, 80),
-    "plain": lambda text: plain(text, 80),
-    "code": lambda text: code(text, 80),
-    "diff": lambda text: diff(text, 80),
+    **{form.__name__: partial(form, width=80) for form in (prose, plain, code, diff)},
     "document": lambda text: laid_out(message_document(message_of(text), now=NOW), 80),
     "document of a permission": lambda text: laid_out(message_document(permission_of(text), now=NOW), 80),
     "wrapped": lambda text: wrap(((text.replace("\n", " "), ""),), 80),
