@@ -22,14 +22,17 @@ from team_console.store.protocol.client_requests import (
     rest_of_input,
     rest_of_questions,
 )
-from team_console.store.protocol.editable_part import EditablePart, editable_part
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.seen import digest_of, seen_of
-from team_console.store.protocol.structure_lines import structure
-from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import message_title
-from team_console.store.protocol.tool_input import file_seen_from
+from team_console.store.protocol.tool_input import (
+    EditablePart,
+    editable_part,
+    file_seen_from,
+    structure,
+    suggestion_words,
+)
 from team_console.store.views.differences import counts_of, line_difference
 from team_console.store.views.proposals import Proposal, ProposalKind, input_text, proposal_of
 from team_console.widgets.document import (

@@ -11,14 +11,13 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.protocol.client_requests import FURTHER, rest_of_input
+from team_console.store.protocol.client_requests import FURTHER, WHY, rest_of_input, why_in
 from team_console.store.protocol.kinds import UNKNOWN, Family, RequestKind
 from team_console.store.protocol.message_seal import Seal
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.seen import EVIDENCE, REQUEST_DIGEST, SHOWN, SHOWN_BY, Seen
-from team_console.store.protocol.structure_lines import structure
 from team_console.store.protocol.titles import title_of
-from team_console.store.protocol.transcript_extract import WHY, why_in
+from team_console.store.protocol.tool_input import structure
 from team_console.widgets.ages import ago, clock_time, short_ago
 from team_console.widgets.client_request_documents import (
     further_input,

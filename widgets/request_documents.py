@@ -9,11 +9,11 @@ from team_console.store.model.clock import is_real_time
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.model.safe import fenced, safe_line, safe_text
+from team_console.store.protocol.client_requests import why_in, why_lines
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.message_seal import Seal
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.seen import Seen, digest_of, seen_of
-from team_console.store.protocol.transcript_extract import why_in, why_lines
 from team_console.store.views.alike import decided_before, outcome_of
 from team_console.store.views.rows import ActionItem, Flag, RequestRow, RequestState
 from team_console.widgets.ages import ago, clock_time, span

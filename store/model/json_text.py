@@ -1,15 +1,19 @@
-"""JSON that somebody handed in: parsed, and what is wrong with it said in words that are not Python's."""
+"""JSON that somebody handed in: parsed, and what is wrong with it said in words that are not Python's.
+
+Last, the one JSON text of a value, of which a signature is made.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_object import RepeatedKeyError, refuse_repeated_keys
+from team_console.store.model.message import Fields
 
 _TEXT_OR_COMMENT = r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*'
 """A text first, also one without an end: what looks like a comment in it is part of it."""
@@ -109,3 +113,20 @@ def value_words(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False)
         return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
     return f"{value!s:.80}"
+
+
+# The one JSON text of a value, of which a signature is made.
+
+
+def canonical_json(said: Fields) -> str:
+    """Return the one JSON text of what is signed; texts keep their characters, keys become texts."""
+    return json.dumps(_json_value(said), sort_keys=True, separators=(",", ":"))
+
+
+def _json_value(value: Any) -> Any:
+    """Return a value of what is signed in the types of JSON; what is of another type as its text."""
+    if isinstance(value, Mapping):
+        return {str(key): _json_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_value(item) for item in value]
+    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)

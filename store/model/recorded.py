@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
-from team_console.store.model.message import Message, from_record
-from team_console.store.model.message_copies import is_same
+from team_console.store.model.message import Message, from_record, is_same
 
 ACCEPT_KEYS = "accept_keys"
 """The action that takes keys of a human on record."""

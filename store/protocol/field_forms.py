@@ -7,11 +7,7 @@ from typing import Any
 
 from team_console.store.model.clock import from_text
 from team_console.store.model.json_text import value_words
-from team_console.store.protocol.kinds import (
-    EACH,
-    FieldForm,
-    Form,
-)
+from team_console.store.protocol.kinds import EACH, FieldForm, Form
 
 
 def _are_questions(value: Sequence[Any]) -> bool:

@@ -14,15 +14,13 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.store.model.clock import from_text
-from team_console.store.model.message import FieldDict, Fields, Message, from_record, without
-from team_console.store.model.message_copies import is_same
+from team_console.store.model.message import FieldDict, Fields, Message, from_record, is_same, without
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.client_requests import ONCE, denial_of, origin_of, permission_of
 from team_console.store.protocol.foreign_fields import items_in, mappings_in, text_in
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.suggestions import suggestion_words
-from team_console.store.protocol.tool_input import acting_input
+from team_console.store.protocol.tool_input import acting_input, suggestion_words
 
 GRANT, RECALLED = "grant", "grant_recalled"
 """Kinds of messages: a grant, and its end before its time."""

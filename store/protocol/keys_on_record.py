@@ -9,12 +9,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct
-from team_console.store.model.canonical_json import canonical_json
+from team_console.store.model.json_text import canonical_json
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import Acceptance, Confirmation, RecordedFacts
-from team_console.store.protocol.signatures import signature_trouble
 from team_console.store.protocol.ssh_signature import read_signature
-from team_console.store.protocol.verdicts import SIGNATURE
+from team_console.store.protocol.verdicts import SIGNATURE, signature_trouble
 from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.team_config import Human, TeamConfig
 

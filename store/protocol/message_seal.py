@@ -8,7 +8,7 @@ import hashlib
 import hmac
 from enum import StrEnum
 
-from team_console.store.model.canonical_json import canonical_json
+from team_console.store.model.json_text import canonical_json
 from team_console.store.model.message import Fields, Message, from_record
 
 # Signatures: HMAC-SHA256 with the team's key over what a message says, not over where it is on its way.

@@ -18,7 +18,7 @@ from team_console.store.protocol.parsing import parse_message, thread_of
 from team_console.store.protocol.placed_message import PlacedMessage
 from team_console.store.protocol.rights import may_answer
 from team_console.store.protocol.seen import digest_of, given_on
-from team_console.store.protocol.sprint_plans import COMPLETE
+from team_console.store.protocol.sprint_bodies import COMPLETE
 from team_console.store.protocol.trust import objection
 from team_console.store.settings.team_config import TeamConfig
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec import Struct
-from team_console.store.model.errors import Problem
+from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Fields
 from team_console.store.model.names import USER, canonical, did_you_mean
-from team_console.store.protocol.directions import DIRECTED, SLAVE, classes_of, direction_problems
 from team_console.store.protocol.foreign_fields import ids_listed, key_in, mapping_in, text_in, texts_in
 from team_console.store.protocol.kinds import UNKNOWN
 from team_console.store.protocol.membership import CREATED, DESTROYED, created_agent, is_master
 from team_console.store.protocol.parsing import ParsedMessage
 from team_console.store.protocol.placed_message import PlacedMessage
-from team_console.store.protocol.sprint_plans import BATCH_REPORT, COMPLETE, Plan, batch_key
+from team_console.store.protocol.rights import DIRECTED, SLAVE, classes_of, direction_problems
+from team_console.store.protocol.sprint_bodies import BATCH_REPORT, COMPLETE, Plan, batch_key
 from team_console.store.settings.team_config import TeamConfig
 
 _NOBODY: Fields = MappingProxyType({})
@@ -192,3 +192,41 @@ _CHECKS: Mapping[str, _Check] = {
     "AGENT_DESTROY_REQUEST": _check_destruction,
     "AGENT_ROSTER_BROADCAST": _check_roster,
 }
+
+
+# Fields that the settings of a team require of a kind of message, and expect of a handoff.
+
+_ENVELOPE = frozenset(
+    {"message_id", "type", "from", "from_agent", "sender", "to", "to_agent", "to_agents", "recipient", "priority"}
+    | {"created", "timestamp", "status"}
+)
+"""Fields that every record we write has, so that settings may require them and nobody has to give them."""
+
+
+def check_configured(config: TeamConfig, *, type: str, sender: str, to: Sequence[str], payload: Fields) -> list[str]:
+    """Refuse a message without a field its kind requires in this team; returns what its handoff lacks as warnings.
+
+    Raises:
+        TeamError: `INVALID_FIELD`, naming the field and where it is required.
+    """
+    for name in missing_fields(config, type, payload):
+        hint = f"message_types.{type} in the team settings requires it."
+        raise TeamError(Code.INVALID_FIELD, f"payload.{name} is missing", hint)
+    warnings = []
+    for name in to if type == "handoff" else ():
+        routes = [route for route in config.routes if (route.sender, route.recipient) == (sender, name)]
+        lacks = [(_missing(route.payload, payload), route.key) for route in routes]
+        # Of several routes between two members the one that it fits best.
+        missing, key = min(lacks, key=lambda lack: len(lack[0]), default=((), ""))
+        warnings += [f"the handoff {key} usually carries {', '.join(missing)}"] if missing else []
+    return warnings
+
+
+def missing_fields(config: TeamConfig, type: str, payload: Fields) -> list[str]:
+    """Return the payload fields that the settings require of a kind, and that this payload lacks or has empty."""
+    rule = config.kinds.get(type)
+    return _missing([name for name in rule.required_fields if name not in _ENVELOPE], payload) if rule else []
+
+
+def _missing(names: Iterable[str], payload: Fields) -> list[str]:
+    return [name for name in names if payload.get(name) in (None, "", [], (), {})]

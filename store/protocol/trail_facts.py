@@ -9,10 +9,7 @@ from team_console.store.model.recorded import RecordedFact
 from team_console.store.protocol.carried import carried_name
 from team_console.store.protocol.grants import use_in
 from team_console.store.protocol.kinds import UNKNOWN, kind_of
-from team_console.store.protocol.membership import (
-    CREATED,
-    created_agent,
-)
+from team_console.store.protocol.membership import CREATED, created_agent
 from team_console.store.protocol.parsing import parse_message
 
 _QUOTING = ("request_id", "requestId", "in_reply_to", "approve", "approved")

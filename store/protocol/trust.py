@@ -13,9 +13,15 @@ from team_console.store.protocol.message_seal import Seal, message_seal
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.rights import breach
 from team_console.store.protocol.seen import REQUEST_DIGEST, SHOWN_BY, digest_of, given_on
-from team_console.store.protocol.signatures import signature_trouble
 from team_console.store.protocol.ssh_signature import read_signature
-from team_console.store.protocol.verdicts import SIGNATURE, is_verdict, may_be_verdict, signed_order_in, statement
+from team_console.store.protocol.verdicts import (
+    SIGNATURE,
+    is_verdict,
+    may_be_verdict,
+    signature_trouble,
+    signed_order_in,
+    statement,
+)
 from team_console.store.settings.team_config import TeamConfig
 
 

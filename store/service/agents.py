@@ -17,7 +17,6 @@ from team_console.store.model.safe import safe_line
 from team_console.store.model.schedule import lease_end
 from team_console.store.protocol.agent_stops import stopped_agents
 from team_console.store.protocol.carried import CARRIERS
-from team_console.store.protocol.directions import SM, classes_of
 from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.protocol.judgement import with_bearing
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST
@@ -26,6 +25,7 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.placed_message import EARLIEST
 from team_console.store.protocol.request_row import RequestRow
+from team_console.store.protocol.rights import SM, classes_of
 from team_console.store.protocol.seen import Seen
 from team_console.store.protocol.sprint_bodies import sprint_content
 from team_console.store.protocol.team_rules import ending_problem

@@ -18,24 +18,17 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Fields, Message, Status, ids_of, without
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.checks import check_asked
-from team_console.store.protocol.client_requests import FURTHER, FileExcerpt, permission_of, questions_of
+from team_console.store.protocol.client_requests import FURTHER, WHY, FileExcerpt, permission_of, questions_of
 from team_console.store.protocol.kinds import WITHDRAWN
 from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.tool_input import headline_of
-from team_console.store.protocol.transcript_extract import WHY
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.grants import answer_by_grant
 from team_console.store.service.questions import find_question, no_request, refuse_decided
 from team_console.store.service.sending import confirm_ends
-from team_console.store.service.writing import (
-    Draft,
-    advise,
-    check_known,
-    new_request_id,
-    write_drafts,
-)
+from team_console.store.service.writing import Draft, advise, check_known, new_request_id, write_drafts
 
 LARGEST_BEFORE = 262_144
 """Bytes of the file as it was that go on record with a permission; a larger one is left out, and said to be unknown."""

@@ -10,7 +10,7 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import DONE, ids_of
 from team_console.store.protocol.grants import GRANT, GRANTED, grants_among
 from team_console.store.protocol.judgement import judge
-from team_console.store.protocol.retention import newest_words, threads_of
+from team_console.store.protocol.request_chains import newest_words, threads_of
 from team_console.store.service.sending import confirm_ends
 
 

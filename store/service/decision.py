@@ -27,13 +27,13 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.editable_part import editable_part, edited_input, edited_text
 from team_console.store.protocol.kinds import IN_WORDS, VERDICT_ONLY, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.remarks import REMARKS, Remark, remark_words
 from team_console.store.protocol.seen import Face, Seen
 from team_console.store.protocol.titles import summary_of
+from team_console.store.protocol.tool_input import editable_part, edited_input, edited_text
 
 DECISION, KEY = "decision_sha256", "key"
 """Fields of the audit trail's line: the digest of the whole decision, and the key of the console that decided."""

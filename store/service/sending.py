@@ -14,9 +14,9 @@ from team_console.store.model.message import Message, ids_of
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean
 from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.checks import as_written, check_outgoing, default_recipients
-from team_console.store.protocol.configured_fields import check_configured
 from team_console.store.protocol.membership import unaddressable_names
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.team_rules import check_configured
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.writing import (
     Draft,

@@ -38,9 +38,8 @@ from team_console.store.protocol.keys_on_record import (
 )
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST
 from team_console.store.protocol.seen import EVIDENCE, REQUEST_DIGEST, SHOWN, SHOWN_BY, digest_of
-from team_console.store.protocol.signatures import VERDICT_NAMESPACE
 from team_console.store.protocol.ssh_signature import read_signature
-from team_console.store.protocol.verdicts import SIGNATURE, statement
+from team_console.store.protocol.verdicts import SIGNATURE, VERDICT_NAMESPACE, statement
 from team_console.store.service.caller import Caller
 from team_console.store.service.writing import sealed
 from team_console.store.settings.public_keys import key_bytes

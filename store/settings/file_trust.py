@@ -10,9 +10,7 @@ import stat
 from pathlib import Path
 
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.settings.team_config import (
-    ConfigProblem,
-)
+from team_console.store.settings.team_config import ConfigProblem
 
 _KEY_BYTES = 65_536
 """Bytes of the longest key."""

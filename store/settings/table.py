@@ -7,12 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 from team_console.store.model.message import Priority
-from team_console.store.settings.team_config import (
-    ASK_FOR,
-    ASK_WORDS,
-    KINDS_WITH_PATIENCE,
-    OVERDUE_SECONDS,
-)
+from team_console.store.settings.team_config import ASK_FOR, ASK_WORDS, KINDS_WITH_PATIENCE, OVERDUE_SECONDS
 
 ROLES = ("master", "resident", "slave", "temp", "member")
 LANGUAGES = ("any", "zh", "en")

@@ -16,12 +16,11 @@ from typing import Any
 
 from team_console.store.model.message import Message, per_message, without
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.client_requests import denial_of, origin_of, permission_of
+from team_console.store.protocol.client_requests import WHY, denial_of, origin_of, permission_of, why_in
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.titles import message_title
 from team_console.store.protocol.tool_input import acting_input, command_in, headline_of
-from team_console.store.protocol.transcript_extract import WHY, why_in
 from team_console.store.views.rows import RequestRow
 
 MOST_BEFORE = 5

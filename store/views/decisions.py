@@ -26,11 +26,10 @@ from team_console.store.protocol.kinds import RESULTS, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.placed_message import EARLIEST, when_created
 from team_console.store.protocol.seen import REQUEST_DIGEST, SHOWN, SHOWN_BY, Face, digest_of, given_on, shown_in
-from team_console.store.protocol.signatures import VERDICT_NAMESPACE
 from team_console.store.protocol.ssh_signature import clean_armour
 from team_console.store.protocol.titles import verdict_reason
 from team_console.store.protocol.trust import is_signed, objection
-from team_console.store.protocol.verdicts import SIGNATURE, signed_order_in, statement, word_of
+from team_console.store.protocol.verdicts import SIGNATURE, VERDICT_NAMESPACE, signed_order_in, statement, word_of
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import HistoryPage, newest_archived, plain_cell

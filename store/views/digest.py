@@ -16,7 +16,7 @@ from team_console.store.protocol.client_requests import denial_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.placed_message import EARLIEST
-from team_console.store.protocol.sprint_plans import BATCH_REPORT, COMPLETE
+from team_console.store.protocol.sprint_bodies import BATCH_REPORT, COMPLETE
 from team_console.store.protocol.state_reports import report_of
 from team_console.store.protocol.titles import message_title
 from team_console.store.views.history import history

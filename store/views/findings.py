@@ -10,15 +10,13 @@ from itertools import chain
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import PRIORITIES, STATUSES, Message, Priority, Status
-from team_console.store.model.message_copies import changed_problem
+from team_console.store.model.message import PRIORITIES, STATUSES, Message, Priority, Status, changed_problem
 from team_console.store.model.names import RULE, hint_with_nearest
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.client_sessions import SESSION
-from team_console.store.protocol.configured_fields import missing_fields
 from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.protocol.grants import GRANT, RECALLED
 from team_console.store.protocol.keys_on_record import fingerprint, keys_of_humans, unsigned_confirmations
@@ -27,7 +25,7 @@ from team_console.store.protocol.message_seal import Seal, message_seal
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.placed_message import EARLIEST, PlacedMessage
 from team_console.store.protocol.rights import breach, may_answer
-from team_console.store.protocol.team_rules import TeamFacts, team_problems
+from team_console.store.protocol.team_rules import TeamFacts, missing_fields, team_problems
 from team_console.store.protocol.trust import NOT_ON_RECORD, objection
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.facts import Facts

@@ -21,7 +21,7 @@ from team_console.store.protocol.judgement import judge_entries
 from team_console.store.protocol.kinds import UNKNOWN
 from team_console.store.protocol.membership import MEMBERSHIP, membership
 from team_console.store.protocol.placed_message import PlacedMessage, when_created
-from team_console.store.protocol.sprint_plans import plans_of
+from team_console.store.protocol.sprint_bodies import plans_of
 from team_console.store.protocol.team_rules import TeamFacts, report_targets
 from team_console.store.views.deliveries import delivery_rows
 from team_console.store.views.facts import Facts, find_last_seen, requests_of

@@ -13,24 +13,17 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, look_alikes
 from team_console.store.model.safe import counted
-from team_console.store.protocol.client_requests import denial_of
+from team_console.store.protocol.client_requests import ToolCall, denial_of, why_in
 from team_console.store.protocol.client_sessions import AgentSession, Doing
 from team_console.store.protocol.kinds import RESULTS, RequestKind
 from team_console.store.protocol.membership import Membership
 from team_console.store.protocol.placed_message import PlacedMessage, StoreOrder, newest_first, when_created
 from team_console.store.protocol.state_reports import report_of
 from team_console.store.protocol.team_rules import expected_on_roster, roster_gaps
-from team_console.store.protocol.transcript_extract import ToolCall, why_in
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.facts import Facts
 from team_console.store.views.inboxes import AgentInbox
-from team_console.store.views.rows import (
-    AgentState,
-    RequestRow,
-    RequestState,
-    RosterRow,
-    View,
-)
+from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow, View
 
 ACTIVE_FOR = timedelta(minutes=5)
 """An agent that wrote or read this recently counts as active."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 from team_console.store.protocol.foreign_fields import ids_listed, key_in, mapping_in, texts_in
 from team_console.store.protocol.membership import DESTROYED, ROSTER, created_agent
 from team_console.store.protocol.placed_message import PlacedMessage
-from team_console.store.protocol.sprint_plans import (
+from team_console.store.protocol.sprint_bodies import (
     BATCH_REPORT,
     COMPLETE,
     CORRECTION,

@@ -13,8 +13,7 @@ from typing import Any
 
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.seen import REQUEST_DIGEST, digest_of
-from team_console.store.protocol.signatures import VERDICT_NAMESPACE
-from team_console.store.protocol.verdicts import SIGNATURE, statement
+from team_console.store.protocol.verdicts import SIGNATURE, VERDICT_NAMESPACE, statement
 
 from tests.equipment.command_line import needs
 

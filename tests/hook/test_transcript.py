@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from team_console.console.clients.programs import CLIENTS
 from team_console.console.clients.transcript import MOST_READ, extract_for_request
-from team_console.store.protocol.transcript_extract import MOST_BYTES
+from team_console.store.protocol.client_requests import MOST_BYTES
 
 from tests.hook.recorded import ASKED, RECORDINGS, TRANSCRIPTS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.model.message import from_record
-from team_console.store.protocol.suggestions import suggestion_words
+from team_console.store.protocol.tool_input import suggestion_words
 from team_console.widgets.client_request_documents import permission_blocks
 from team_console.widgets.document import Lines
 

@@ -16,10 +16,9 @@ import pytest
 from msgspec.structs import replace
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol import signatures, ssh_keygen
-from team_console.store.protocol.signatures import signature_trouble
+from team_console.store.protocol import ssh_keygen, verdicts
 from team_console.store.protocol.trust import objection
-from team_console.store.protocol.verdicts import SIGNATURE
+from team_console.store.protocol.verdicts import SIGNATURE, signature_trouble
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.views.rows import Flag, RequestRow, RequestState
@@ -69,7 +68,7 @@ def test_every_kind_of_key_signs(team: CommandLine, monkeypatch: pytest.MonkeyPa
     desk = Desk(str(team.folder))
     request = desk.plan()
     requests.approve(desk.ceo, request_id=request)
-    signatures._verified_signatures.clear()
+    verdicts._verified_signatures.clear()
     assert desk.row(request).state is RequestState.APPROVED
     verdict = desk.row(request).verdict
     assert verdict is not None
@@ -82,7 +81,7 @@ def test_without_any_means_to_verify_nothing_decides_and_the_next_step_is_told(
 ) -> None:
     request = desk.plan()
     requests.approve(desk.ceo, request_id=request)
-    signatures._verified_signatures.clear()
+    verdicts._verified_signatures.clear()
     monkeypatch.setitem(sys.modules, "team_console.store.protocol.key_arithmetic", None)
     monkeypatch.setenv("PATH", "/nonexistent")
     row = desk.row(request)
@@ -188,7 +187,7 @@ def test_of_a_hardware_key_counts_what_it_was_touched_for_and_no_other_word(
     if program:
         needs("ssh-keygen")
         monkeypatch.setitem(sys.modules, "team_console.store.protocol.key_arithmetic", None)
-    monkeypatch.setattr(signatures, "_verified_signatures", {})
+    monkeypatch.setattr(verdicts, "_verified_signatures", {})
     assert signature_trouble(text, signature, [key]) == trouble
 
 
@@ -200,14 +199,14 @@ def test_each_verdict_is_verified_once_and_again_only_when_a_byte_of_it_is_anoth
     with closing(case.team):
         another = case.decide(case.ask("ls", by="alice")[0])
         verdict, question, config = case.decide(), case.question, case.team.config()
-    real, worked_out = signatures._fits_text, list[str]()
+    real, worked_out = verdicts._fits_text, list[str]()
 
     def counted(parts: Any, text: str, signature: str) -> bool | None:
         worked_out.append(text)
         return real(parts, text, signature)
 
-    monkeypatch.setattr(signatures, "_fits_text", counted)
-    monkeypatch.setattr(signatures, "_verified_signatures", {})
+    monkeypatch.setattr(verdicts, "_fits_text", counted)
+    monkeypatch.setattr(verdicts, "_verified_signatures", {})
     for _ in range(3):
         assert not objection(config, verdict, question)
     assert len(worked_out) == 1

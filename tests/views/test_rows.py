@@ -7,9 +7,8 @@ from typing import Any
 
 from team_console.store.model.message import Message
 from team_console.store.protocol.state_reports import report_of
-from team_console.store.protocol.structure_lines import structure
-from team_console.store.protocol.suggestions import suggestion_words
 from team_console.store.protocol.titles import message_title
+from team_console.store.protocol.tool_input import structure, suggestion_words
 from team_console.store.views.conversation import group_copies
 
 from tests.equipment.cases import cases

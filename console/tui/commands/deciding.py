@@ -26,14 +26,12 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.editable_part import editable_part
 from team_console.store.protocol.grants import scope_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Remark
 from team_console.store.protocol.seen import Seen, digest_of, seen_of
-from team_console.store.protocol.suggestions import suggestion_words
-from team_console.store.protocol.tool_input import headline_of
+from team_console.store.protocol.tool_input import editable_part, headline_of, suggestion_words
 from team_console.store.service import requests
 from team_console.store.service.decision import Decision
 from team_console.store.views.evidence import Mark

@@ -12,8 +12,8 @@ from team_console.store.model.clock import is_real_time
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.client_requests import ToolCall
 from team_console.store.protocol.placed_message import when_created
-from team_console.store.protocol.transcript_extract import ToolCall
 from team_console.store.views.roster import MODES, AgentPage
 from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.widgets.ages import age, short_ago, span

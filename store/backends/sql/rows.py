@@ -27,11 +27,11 @@ from team_console.store.model.message import (
     Message,
     Priority,
     Status,
+    changed_problem,
     from_record,
     without,
     without_none,
 )
-from team_console.store.model.message_copies import changed_problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 from team_console.store.protocol.foreign_fields import items_in, mapping_in
 

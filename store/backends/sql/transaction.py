@@ -63,8 +63,7 @@ from team_console.store.backends.sql.window import FACT_KINDS, is_large
 from team_console.store.contract.transaction import Changes, RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import ENVELOPE_KEYS, FieldDict, Fields, Message, ids_of
-from team_console.store.model.message_copies import STATE_KEYS, is_same
+from team_console.store.model.message import ENVELOPE_KEYS, STATE_KEYS, FieldDict, Fields, Message, ids_of, is_same
 from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries

@@ -21,8 +21,7 @@ from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message
-from team_console.store.model.message_copies import digest, is_copy
+from team_console.store.model.message import Message, digest, is_copy
 from team_console.store.protocol.placed_message import when_created
 
 _STRETCH = 1 << 16

@@ -21,8 +21,7 @@ from team_console.store.backends.yaml.lock import not_readable
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, is_plain
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message
-from team_console.store.model.message_copies import is_copy
+from team_console.store.model.message import Message, is_copy
 from team_console.store.model.names import file_word
 from team_console.store.protocol.parsing import carries
 

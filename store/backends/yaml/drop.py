@@ -16,8 +16,7 @@ from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.contract.snapshot import DROP_UNREADABLE
 from team_console.store.model.clock import from_nanoseconds, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, from_record, ids_of
-from team_console.store.model.message_copies import is_copy
+from team_console.store.model.message import Message, from_record, ids_of, is_copy
 from team_console.store.model.names import is_name
 from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.settings.team_config import TeamConfig

@@ -29,8 +29,7 @@ from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.backends.yaml.recovery import audit_problem
 from team_console.store.contract.snapshot import CONFLICTED_COPY, NO_LOCKS, NO_LOCKS_HINT
 from team_console.store.model.errors import Problem, TeamError
-from team_console.store.model.message import Message, ids_of
-from team_console.store.model.message_copies import is_copy
+from team_console.store.model.message import Message, ids_of, is_copy
 from team_console.store.model.safe import counted
 
 _LARGEST = 32 << 20

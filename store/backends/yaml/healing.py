@@ -10,19 +10,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from msgspec import Struct
-from team_console.store.backends.yaml.audit_trail import (
-    AuditTrail,
-    RecordPatch,
-    TransactionLine,
-)
+from team_console.store.backends.yaml.audit_trail import AuditTrail, RecordPatch, TransactionLine
 from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, changed_keys
 from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import DONE, FieldDict, Message, by_id, from_record, ids_of
-from team_console.store.model.message_copies import STATE_KEYS, changed_parts, is_ahead, is_same, rank
+from team_console.store.model.message import (
+    DONE,
+    STATE_KEYS,
+    FieldDict,
+    Message,
+    by_id,
+    changed_parts,
+    from_record,
+    ids_of,
+    is_ahead,
+    is_same,
+    rank,
+)
 from team_console.store.model.recorded import REWORDED
 
 
@@ -129,7 +136,7 @@ def reconcile(
         archived: Whether a message is safe in an archive, so that it may go unless others rely on it.
         taken_out: Whether we archived an id and took it out, so that it may not come back.
     """
-    from team_console.store.protocol.retention import retained_ids  # with all that judges requests: 8 ms
+    from team_console.store.protocol.request_chains import retained_ids  # with all that judges requests: 8 ms
 
     healing = Healing()
     found = by_id(current.messages())

@@ -30,8 +30,7 @@ from team_console.store.backends.yaml.nodes import Node
 from team_console.store.backends.yaml.own_form import Reach, TextError, is_same_value
 from team_console.store.contract.team import Progress
 from team_console.store.contract.transaction import Changes
-from team_console.store.model.message import FieldDict, Fields, Message, from_record, ids_of
-from team_console.store.model.message_copies import digest, is_ahead, is_copy
+from team_console.store.model.message import FieldDict, Fields, Message, digest, from_record, ids_of, is_ahead, is_copy
 
 MOST_DAMAGED = 1000
 """Damaged entries that are listed one by one."""
