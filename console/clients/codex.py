@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.clients.client import Client, Running, TakesPrompts, yes_reply
-from team_console.console.clients.client_file import ClientFile, Joining, settings_file
+from team_console.console.clients.client_file import ClientFile, Joining, put_together, settings_file, with_block
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
 from team_console.console.clients.hook_lines import HookLines
 from team_console.console.clients.json_editing import EditedText, MadePaths, NotEditable
-from team_console.console.clients.marked_block import put_together, with_block
 from team_console.console.clients.run_record import EXIT
 from team_console.console.clients.settings_part import SERVER, refuse_others, server_member
 from team_console.console.clients.transcript import (

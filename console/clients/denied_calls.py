@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
-from team_console.console.clients.asking import mark_as_read, origin_facts
+from team_console.console.clients.asking import WaitEnd, mark_as_read, origin_facts, wait_in_hook
 from team_console.console.clients.event import specific_reply
+from team_console.console.clients.quick import member_files
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import (
     ALLOWED,
@@ -17,8 +18,6 @@ from team_console.console.clients.session_files import (
     REFUSED,
     checksum_of,
 )
-from team_console.console.clients.team_look import member_files
-from team_console.console.clients.verdict_wait import WaitEnd, wait_in_hook
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, origin_of, permission_of

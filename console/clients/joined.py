@@ -1,12 +1,16 @@
-"""What has joined on this machine: by which files of clients, as whom their sessions act, and findings on them."""
+"""What has joined on this machine: by which files, as whom sessions act and are named, and findings on them."""
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,20 +19,21 @@ from team_console.console.clients.client import Client, Program
 from team_console.console.clients.client_file import ClientFile, Joining, joining_of, location_of, read_client_settings
 from team_console.console.clients.file_change import read_file
 from team_console.console.clients.hook_lines import parse_hook_command
-from team_console.console.clients.join_receipts import (
-    JoinReceipt,
-    receipt_of,
-    receipts,
-)
+from team_console.console.clients.invocation import Invocation
+from team_console.console.clients.join_receipts import JoinReceipt, keep_receipt, receipt_of, receipts
 from team_console.console.clients.json_editing import NotEditable
-from team_console.console.clients.programs import PROGRAMS
-from team_console.console.clients.session_files import EVERY_SESSION
+from team_console.console.clients.programs import PROGRAMS, client_of
+from team_console.console.clients.quick import project_of
+from team_console.console.clients.session_files import EVERY_SESSION, LEFT_OUT, name_files, name_of_session
 from team_console.console.clients.settings_part import SERVER, hooks_of, members_in
-from team_console.store.backends.open import OWN_FOLDER
+from team_console.store.backends.open import OWN_FOLDER, open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Problem, TeamError
-from team_console.store.model.names import check_name
-from team_console.store.settings.team_config import TeamConfig
+from team_console.store.model.names import ALL, USER, check_name
+from team_console.store.protocol.foreign_fields import text_in
+from team_console.store.service.caller import Caller
+from team_console.store.service.members import add_members
+from team_console.store.settings.team_config import Agent, TeamConfig
 
 
 class ScopeFiles(NamedTuple):
@@ -200,3 +205,58 @@ def _words_of_old_hooks(team: Team, receipt: JoinReceipt) -> str:
                 "joined by this file, whose hooks are not those of a join now: they cost time, or refuse by themselves"
             )
     return ""
+
+
+_LONGEST = 40
+"""Characters of a title that become a name."""
+
+
+def name_session(call: Invocation) -> str:
+    """Choose the name of a session, which is a member of the team from then on; empty for none.
+
+    Raises:
+        OSError: Its name cannot be kept.
+        TeamError: The store's own.
+    """
+    folder = name_files().folder
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # hooks of one session start at the same time
+        known = name_of_session(call.session)
+        return _give_name(call) if known is None else known
+
+
+def _give_name(call: Invocation) -> str:
+    """Give the session a name and keep it, or keep that it was left out; returns the name, empty for none.
+
+    A session that ends takes none, nor one in a project where a join of its own says as whom sessions act.
+    """
+    client = client_of(call.data, call.client)
+    folder = project_of(call.data, client.project_variable)
+    if call.event_name == "SessionEnd" or has_joined(Path(folder)):
+        name_files().write(LEFT_OUT + call.session, {})
+        return ""
+    record = client.record_of(call.session)
+    title = text_in(call.data, "session_title") or (record.name if record is not None else "")
+    team = open_team(call.location)
+    try:
+        config, location = team.config(), location_of(team)
+        taken = {*config.agents, config.lead, USER, ALL} - members_of_sessions(location)
+        taken |= {kept["name"] for _, kept in name_files().all("") if kept.get("team") == location}
+        name = _free_name(title, folder, taken)
+        if config.declared and name not in config.agents:
+            add_members(Caller(team, config.lead), [Agent(name)])
+            keep_receipt(JoinReceipt(name, location, each=True))
+    finally:
+        team.close()
+    name_files().write(call.session, {"name": name, "team": location})
+    return name
+
+
+def _free_name(title: str, folder: str, taken: Collection[str]) -> str:
+    """Return a name made of the title of a session, else of its folder with a number, that nobody has."""
+    words = (title or os.path.basename(folder)).lower()
+    base = re.sub(r"[^a-z0-9]+", "-", words).strip("-")[:_LONGEST] or "session"
+    if title and base not in taken:
+        return base
+    return next(name for number in count(2 if title else 1) if (name := f"{base}-{number}") not in taken)

@@ -9,11 +9,18 @@ from typing import Any
 
 from team_console.console.clients.claude import Claude
 from team_console.console.clients.client import Client, Program, Running
-from team_console.console.clients.client_file import ClientFile, Joining, settings_file
+from team_console.console.clients.client_file import (
+    ClientFile,
+    Joining,
+    block_of,
+    members_named,
+    settings_file,
+    with_block,
+    without_block,
+)
 from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.codex import Codex
 from team_console.console.clients.json_editing import EditedText, MadePaths
-from team_console.console.clients.marked_block import block_of, members_named, with_block, without_block
 from team_console.console.clients.qwen import Qwen
 from team_console.store.model.errors import Code, TeamError
 

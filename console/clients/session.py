@@ -14,7 +14,14 @@ from team_console.console.clients.hook_process import OUT, write_line
 from team_console.console.clients.instructions import instructions_for
 from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.programs import client_of
-from team_console.console.clients.quick import note_state
+from team_console.console.clients.quick import (
+    LOOK_VERSION,
+    caller_facts,
+    look_name,
+    member_files,
+    note_state,
+    settled_marks,
+)
 from team_console.console.clients.session_files import (
     ALLOWED,
     LOOK,
@@ -24,7 +31,6 @@ from team_console.console.clients.session_files import (
     SessionFiles,
     has_in_any_session,
 )
-from team_console.console.clients.team_look import LOOK_VERSION, caller_facts, look_name, member_files, settled_marks
 from team_console.store.backends.open import open_team
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.contract.team import new_presence_name
@@ -37,7 +43,7 @@ from team_console.store.service.grants import is_granted
 from team_console.store.service.sessions import handed_elsewhere, is_urgent, mail_waiting, note_session
 
 if TYPE_CHECKING:  # a type and no class: quick events import no `typing`
-    from team_console.console.clients.team_look import Look, Marks
+    from team_console.console.clients.quick import Look, Marks
 
 _LOOK_LOCK_WAIT = 0.5
 """Seconds for which a look waits for the lock."""

@@ -66,7 +66,7 @@ def _run(words: Sequence[str]) -> int:
     if call.actor == EVERY_SESSION:
         name = name_of_session(call.session)
         if name is None:
-            from team_console.console.clients.session_names import name_session
+            from team_console.console.clients.joined import name_session
 
             name = name_session(call)
         call.actor, call.has_own_name = name, True

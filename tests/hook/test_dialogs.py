@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from team_console.console.clients.asking import Dialog
 from team_console.console.clients.claude import Claude
-from team_console.console.clients.verdict_wait import Dialog
 
 from tests.hook.conftest import Client, Heard, Human
 
