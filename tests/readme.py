@@ -26,11 +26,11 @@ from team_console.console.cli.tools import (
 )
 from team_console.console.mcp.acting import ActingAgent
 from team_console.console.mcp.server import make_server
+from team_console.console.tui.commands.stopping import STAGES
+from team_console.console.tui.evidence import MARKS
 from team_console.console.tui.modes.decisions import PROOFS
-from team_console.console.tui.shown_evidence import MARKS
 from team_console.store.protocol.kinds import KINDS, MessageKind
 from team_console.widgets import bars, signs
-from team_console.widgets.shutdown_document import STAGES
 
 from tests.equipment.transcripts import with_transcripts
 from tests.man_page import PAGE as MAN_PAGE

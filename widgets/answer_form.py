@@ -10,8 +10,7 @@ from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import Question
 from team_console.widgets.client_request_documents import anchor_of
 from team_console.widgets.fields import Ask, FieldKind, OptionLine, Options, whole_text
-from team_console.widgets.form import Form, ResultT
-from team_console.widgets.form_parts import WrappedText
+from team_console.widgets.form import Form, ResultT, WrappedText
 from team_console.widgets.line_field import Field
 from textual import on
 from textual.app import ComposeResult

@@ -10,8 +10,7 @@ from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import counted, safe_line
 from team_console.widgets.fields import Ask, FieldKind, OptionLine
-from team_console.widgets.form import Draft, Form, ResultT
-from team_console.widgets.form_parts import WrappedText
+from team_console.widgets.form import Draft, Form, ResultT, WrappedText
 from team_console.widgets.line_field import Field, with_name
 from textual import on, work
 from textual.app import ComposeResult

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 from team_console.widgets.line_field import Field
-from team_console.widgets.overlay import Overlay
+from team_console.widgets.panel import Overlay
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList
 from team_console.widgets.text import Line, pad

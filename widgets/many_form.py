@@ -9,8 +9,7 @@ from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import first_of
 from team_console.widgets.document import Lines
-from team_console.widgets.form import Form, ResultT
-from team_console.widgets.form_parts import Excerpt, WrappedText
+from team_console.widgets.form import Excerpt, Form, ResultT, WrappedText
 from team_console.widgets.frames import Frames, WhenHeld
 from team_console.widgets.text import Line, cell_len, crop_name, pad
 from textual.app import ComposeResult

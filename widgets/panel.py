@@ -1,12 +1,14 @@
-"""What panels share: the title on their edge, the room for their content, and the messages that they post."""
+"""What panels and screens over others share: titles on edges, room for content, messages, and being closed once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from team_console.widgets.text import Line, cell_len, crop_name, width_of
 from team_console.widgets.tones import TONES
+from textual.app import ScreenStackError
+from textual.await_complete import AwaitComplete
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
@@ -110,3 +112,32 @@ class NotShown(Message):
     """A record could not be drawn, because that raised `error`; the rest of the widget goes on."""
 
     error: Exception
+
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    _Screen = Screen[Any]
+else:
+    _Screen = object  # a mixin: it stands before the real base
+
+
+class Overlay(_Screen):
+    """What screens over others are mixed with, in front of Textual's own class; their keys call `dismiss`.
+
+    It is closed once, however many keys ask for it, and closes only itself: Textual's `dismiss` takes away whatever is
+    on top, so the second of two quick keys would close what was below, or end in an error when nothing was.
+    """
+
+    def dismiss(self, result: Any = None) -> AwaitComplete:
+        """Close with the result, unless it is gone already or another screen lies over it."""
+        return super().dismiss(result) if self._is_on_top() else AwaitComplete()
+
+    def _is_open(self) -> bool:
+        return self in self.app.screen_stack
+
+    def _is_on_top(self) -> bool:
+        try:
+            return self.app.screen is self
+        except ScreenStackError:
+            return False

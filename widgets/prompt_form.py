@@ -13,8 +13,7 @@ from team_console.store.views.differences import counts_of, line_difference
 from team_console.widgets.client_request_documents import diff_text
 from team_console.widgets.document import Block, Heading, Text, TextForm
 from team_console.widgets.fields import Ask, FieldKind, Note, OptionLine, Options
-from team_console.widgets.form import MOST_LINES, Draft, Form, ResultT
-from team_console.widgets.form_parts import Excerpt, WrappedText
+from team_console.widgets.form import MOST_LINES, Draft, Excerpt, Form, ResultT, WrappedText
 from team_console.widgets.line_field import Field
 from textual import on
 from textual.app import ComposeResult

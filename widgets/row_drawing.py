@@ -8,10 +8,9 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 from team_console.store.model.safe import safe_line
-from team_console.widgets.ages import age
 from team_console.widgets.document import CANNOT_BE_SHOWN
 from team_console.widgets.signs import Sign
-from team_console.widgets.text import Line, Part, crop_name, fit, marked_hits, pad, spread, width_of
+from team_console.widgets.text import Line, Part, age, crop_name, fit, marked_hits, pad, spread, width_of
 from team_console.widgets.wrapping import wrap
 from textual.geometry import Size
 

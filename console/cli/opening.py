@@ -69,7 +69,7 @@ def choose_team(nothing_found: TeamError) -> str | None:
     locations = [*find_teams(here), *(seen.location for seen in other_teams(here))]
     if not locations and os.environ.get("TEAM_CONSOLE_TEAM"):
         raise nothing_found
-    from team_console.console.tui.team_picker import pick_team, wait_for_team  # 300 ms: Textual
+    from team_console.console.tui.list_screens import pick_team, wait_for_team  # 300 ms: Textual
 
     if not locations:
         return wait_for_team(lambda: str(team) if (team := nearest_team(here)) is not None else None)

@@ -9,16 +9,15 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
+from team_console.console.tui.drafts import replace_file, state_file
 from team_console.console.tui.screen_protocols import MainScreenProtocol
-from team_console.console.tui.state_files import replace_file, state_file
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import Team
 from team_console.store.model.safe import safe_line
 from team_console.store.views.digest import Digest, DigestGroup, digest_of_team, group_head, happening_line
 from team_console.store.views.rows import View
-from team_console.widgets.ages import clock_time, span
 from team_console.widgets.bars import Card
-from team_console.widgets.text import Line, pad
+from team_console.widgets.text import Line, clock_time, pad, span
 
 
 def news_of_team(team: Team, view: View, since: datetime) -> Digest:

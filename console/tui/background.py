@@ -11,9 +11,8 @@ from time import monotonic
 from typing import TypeVar
 
 from msgspec.structs import replace
-from team_console.console.tui.evidence import EvidenceRequest, gather
+from team_console.console.tui.evidence import EvidenceRequest, ShownEvidence, evidence_to_show, gather
 from team_console.console.tui.screen_protocols import MainScreenProtocol
-from team_console.console.tui.shown_evidence import ShownEvidence, evidence_to_show
 from team_console.console.tui.toast_words import error_text
 from team_console.console.tui.workers import start_worker
 from team_console.store.contract.team import attachment_of

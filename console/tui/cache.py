@@ -9,13 +9,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.console.preferences import Preferences
 from team_console.console.tui.drafts import Drafts
-from team_console.console.tui.shown_evidence import ShownEvidence
+from team_console.console.tui.evidence import ShownEvidence
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.seen import Seen
-from team_console.widgets.detail import Detail
+from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.form_results import CHANGED
-from team_console.widgets.painted import Painted
 
 
 class ScreenCache(Struct):

@@ -17,7 +17,7 @@ from team_console.console.tui.background import Background
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.editor import edit_text
-from team_console.console.tui.key_actions import KeyActions
+from team_console.console.tui.keys import KeyActions
 from team_console.console.tui.lists import Lists
 from team_console.console.tui.modes.message_sources import ContentWanted, EvidenceWanted
 from team_console.console.tui.modes.pane import Pane

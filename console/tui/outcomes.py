@@ -14,10 +14,10 @@ from team_console.store.views.rows import (
     RequestState,
     View,
 )
-from team_console.widgets.ages import clock_time
 from team_console.widgets.document import Document
-from team_console.widgets.request_versions import newer_words, newest_version
+from team_console.widgets.request_documents import newer_words, newest_version
 from team_console.widgets.signs import REQUESTS
+from team_console.widgets.text import clock_time
 
 GONE = "✗ it is gone from the queue"
 NO_LONGER = "✓ it no longer waits here"

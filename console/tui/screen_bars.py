@@ -20,8 +20,8 @@ from team_console.store.views.needs import count_to_do
 from team_console.store.views.rows import StoryState, View
 from team_console.store.views.status import Reason, State, holder_words
 from team_console.widgets import bars
-from team_console.widgets.ages import clock_time, span
 from team_console.widgets.bars import Banner, Head, HeadFacts, KeyBar, KeyHint, Notice, Pulse, Tab, UndoBar
+from team_console.widgets.text import clock_time, span
 from textual.timer import Timer
 
 _KEYS_OF_SEARCH = (KeyHint("enter", "keep the words"), KeyHint("esc", "end the search"))

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from team_console.console.preferences import OUR_THEMES, theme_called, theme_names
-from team_console.console.tui.state_files import replace_file
+from team_console.console.tui.drafts import replace_file
 from team_console.store.model.home import state_folder
 from textual.theme import BUILTIN_THEMES, Theme
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.clients.session_files import agent_prefix
-from team_console.console.tui.drafts import MOST_DAYS, Drafts
-from team_console.console.tui.state_files import state_file
+from team_console.console.tui.drafts import MOST_DAYS, Drafts, state_file
 from team_console.store.contract.team import Team
 from team_console.store.model.home import state_folder
 

@@ -12,7 +12,7 @@ from team_console.console.clients.client_process import started_at
 from team_console.console.preferences import Preferences
 from team_console.console.tui import crash_guard
 from team_console.console.tui.app import ConsoleApp
-from team_console.console.tui.decision_notes import NOTE_PREFIX
+from team_console.console.tui.pending_decisions import NOTE_PREFIX
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.request_row import RequestState
 from team_console.store.settings.team_config import Human

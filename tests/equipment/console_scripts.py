@@ -55,7 +55,7 @@ from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.waiting import human_present
 from team_console.store.settings.team_config import Agent, TeamConfig
-from team_console.widgets.form_parts import Excerpt
+from team_console.widgets.form import Excerpt
 from textual.events import Key, Paste
 from textual.widgets import Input, Static, TextArea
 

@@ -18,7 +18,7 @@ from team_console.store.views.evidence import (
     version_before,
 )
 from team_console.store.views.rows import Batch, Story, StoryState
-from team_console.widgets.request_versions import earlier_plans
+from team_console.widgets.request_documents import earlier_plans
 
 from tests.equipment.cases import cases
 from tests.equipment.chronicle import START, Chronicle

@@ -9,10 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from team_console.widgets.ages import age
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList
-from team_console.widgets.text import Line
+from team_console.widgets.text import Line, age
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.pilot import Pilot

@@ -1,8 +1,9 @@
-"""Deciding on one request: the form of a verdict or of answers, and the decision that comes of it."""
+"""Deciding on one request: the form of a verdict, of answers or of a grant, and the decision that comes of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -10,14 +11,13 @@ from msgspec.structs import replace
 from team_console.console.selection import ActionContext
 from team_console.console.tui.commands.asking_back import remarks_to_send, with_remarks
 from team_console.console.tui.commands.deciding_many import decide_many
-from team_console.console.tui.commands.granting import GrantOffer, grant_to_offer, offer_grant
-from team_console.console.tui.commands.seen_request import SeenRequest, pending_write
+from team_console.console.tui.commands.seen_request import SeenRequest, decision_in_view, pending_write
 from team_console.console.tui.commands.writing import message
 from team_console.console.tui.main import MainScreen
-from team_console.console.tui.pending_decisions import PendingDecision
+from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
 from team_console.console.tui.toast_words import in_quotes
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import counted, safe_line
+from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     join_answers,
@@ -30,17 +30,19 @@ from team_console.store.protocol.grants import scope_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Remark
-from team_console.store.protocol.seen import Seen, digest_of, seen_of
+from team_console.store.protocol.seen import Seen, digest_of, seen_of, seen_of_words
 from team_console.store.protocol.tool_input import editable_part, headline_of, suggestion_words
-from team_console.store.service import requests
+from team_console.store.service import grants, requests
 from team_console.store.service.decision import Decision
+from team_console.store.views.alike import decided_before
 from team_console.store.views.evidence import Mark
 from team_console.store.views.roster import mode_words
 from team_console.store.views.rows import AgentState, RequestRow
-from team_console.widgets.ages import short_ago
 from team_console.widgets.answer_form import AnswerForm, Answers, Notes
 from team_console.widgets.fields import Ask, OptionLine, whole_text, words_of_a_decision
+from team_console.widgets.form_results import DeferredResult
 from team_console.widgets.prompt_form import Choice, Prompt, PromptAnswer
+from team_console.widgets.text import short_ago
 
 _LONGEST_RULE = 120
 """Characters of a rule that stand in the line of its answer."""
@@ -342,3 +344,58 @@ def consequences_of_approval(screen: MainScreen, row: RequestRow, agent_name: st
     except TeamError as error:
         return f"✗ {safe_line(error.message, 200)}"
     return "\n".join(safe_line(line, 300) for line in lines)
+
+
+class GrantOffer(DeferredResult, frozen=True):
+    """A permission that will be allowed together with a grant, once its end is chosen: its approval, and the trial."""
+
+    approval: PendingDecision
+    trial: grants.GrantTrial
+
+
+_LONGEST_SCOPE = 300
+"""Characters of what a grant answers that stand in its words."""
+_ENDS = (
+    ("for 2 hours", timedelta(hours=2), None),
+    ("for 10 times, at most a day", timedelta(days=1), 10),
+    ("for a day", timedelta(days=1), None),
+)
+"""How a grant may end: in words, after how long, and after how many uses; None for as many as come."""
+
+
+def grant_to_offer(screen: MainScreen, row: RequestRow, approval: PendingDecision) -> GrantOffer:
+    """Return the offer of a grant beside an approval that was checked; runs in a thread.
+
+    Raises:
+        TeamError: There can be no such grant.
+    """
+    before = decided_before(row, screen.situation.requests)
+    approved = [each.request_id for each in before if each.is_approved and each.asker == row.asker]
+    trial = grants.trial_of(screen.caller, approved, asked=row.question)
+    grants.refuse_contradiction(trial)
+    return GrantOffer(approval, trial)
+
+
+def offer_grant(screen: MainScreen, offer: GrantOffer, *, about: RequestRow) -> None:
+    """Show what the grant would answer and ask for its end; the permission is allowed together with it."""
+    trial, approval = offer.trial, offer.approval
+
+    def decide_with_grant(answer: PromptAnswer) -> PendingDecision:
+        label, lasts, uses = _ENDS[answer.choice]
+        screen.keep_painted()
+        view = decision_in_view(screen, about.request_id, seen_of_words(trial.scope.words), with_others=True)
+        do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses, view=view)
+        words = f"GRANT {safe_line(trial.scope.words, _LONGEST_SCOPE)}, {label}"
+        adds, recorded = f", and the same {label}", ("grant", about.request_id)
+        grant = PendingWrite(about.request_id, words, do, follows=True, adds=adds, recorded=recorded)
+        together = replace(approval, writes=(*approval.writes, grant))
+        return screen.pending_decisions.prepare(together)
+
+    prompt = Prompt[PendingDecision](
+        "Allow it now, and the very same until …",
+        f"{trial.words}. Every answer of the grant is on record as the grant's.",
+        decide_with_grant,
+        whole=(seen_of_words(trial.scope.words).question, safe_text(trial.scope.words)),
+        choices=tuple(Choice(OptionLine(label), "Grant") for label, _, _ in _ENDS),
+    )
+    screen.ask_to_decide(prompt, about=about)

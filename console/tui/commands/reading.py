@@ -1,27 +1,34 @@
-"""Reading over the whole screen: one thing after the other, what happened, was said, and who is asked to stop."""
+"""Reading over the whole screen: one thing after the other, what happened, and what was said."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
+from typing import ClassVar
 
 from team_console.console.selection import ActionContext
 from team_console.console.tui.absence import digest_title, news_of_team
 from team_console.console.tui.main import MainScreen
-from team_console.console.tui.reading_screen import ReadingScreen
+from team_console.console.tui.workers import start_worker
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.conversation import gather_thread
 from team_console.store.views.digest import DigestGroup, group_head, happening_line
 from team_console.store.views.history import newest_archived
 from team_console.store.views.rows import View
 from team_console.store.views.status import MOST_ARCHIVED
-from team_console.store.views.stopping import stops_of
-from team_console.widgets.ages import clock_time
 from team_console.widgets.bars import Card
-from team_console.widgets.conversation_document import conversation_document
+from team_console.widgets.detail import Detail
 from team_console.widgets.document import Block, Document, Heading, Lines
-from team_console.widgets.shutdown_document import shutdown_document
-from team_console.widgets.text import Line
+from team_console.widgets.message_documents import conversation_document
+from team_console.widgets.panel import Overlay
+from team_console.widgets.text import Line, clock_time
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.screen import ModalScreen
 
 
 def read(screen: MainScreen, context: ActionContext) -> None:
@@ -53,7 +60,7 @@ def next_heading(direction: int, screen: MainScreen, context: ActionContext) -> 
 
 _TOLD_BACK_TO = timedelta(hours=12)
 """How far back is told where it is not known when the human left."""
-_RENEWED_EVERY = 5.0
+RENEWED_EVERY = 5.0
 """Seconds between two looks at the clock while somebody is asked and has not answered."""
 
 
@@ -114,14 +121,77 @@ def conversation(screen: MainScreen, context: ActionContext) -> None:
         screen.app.push_screen(ReadingScreen("Conversation", screen.view, document))
 
 
-def stops(screen: MainScreen, context: ActionContext) -> None:
-    """Watch the shutdown of the team: who was asked, has it, agreed or refused, ended, and who is left."""
+class ReadingScreen(Overlay, ModalScreen[None]):
+    """One document over the whole screen, made in a thread, again whenever the team changed."""
 
-    def document(view: View) -> Document:
-        busy = screen.bars.busy if screen.bars.busy.startswith("stopping") else ""
-        return shutdown_document(stops_of(view), now=screen.caller.team.clock(), busy=busy)
+    DEFAULT_CSS = """
+    ReadingScreen { background: $background 60%; align: center top; }
+    ReadingScreen > .reading--box { width: 100%; height: 100%; background: $surface; border-top: heavy $accent;
+        border-title-color: $text-accent; border-title-style: bold; border-bottom: solid $border-blurred;
+        border-subtitle-color: $text-muted; }
+    ReadingScreen Detail { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "Close", show=False),
+        Binding("x", "stop", "Ask nobody else", show=False),
+    ]
 
-    stop = screen.background.cancel_stopping
-    screen.app.push_screen(
-        ReadingScreen("Shutdown of the team", screen.view, document, every=_RENEWED_EVERY, stop=stop)
-    )
+    def __init__(
+        self,
+        title: str,
+        view: View | None,
+        document: Callable[[View], Document],
+        *,
+        every: float = 0.0,
+        stop: Callable[[], None] | None = None,
+    ) -> None:
+        """Make the screen.
+
+        Args:
+            document: Makes what is read; runs in a thread.
+            every: Seconds after which it is made again, whether anything changed or not; 0 for never.
+            stop: What `x` stops.
+        """
+        super().__init__()
+        self._title, self._view, self._document, self._every, self._stop = title, view, document, every, stop
+        self._making = self._again = False
+
+    def compose(self) -> ComposeResult:
+        """Yield a box with one scrolled document."""
+        with Container(classes="reading--box") as box:
+            box.border_title = Content(self._title)
+            box.border_subtitle = Content("j k scroll · esc back")
+            yield Detail()
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        detail = self.query_one(Detail)
+        detail.show(Document(key="reading", title=self._title, headline="◔ reading …"))
+        detail.focus()
+        self.follow(self._view)
+        if self._every:
+            self.set_interval(self._every, lambda: self.follow(self._view))
+
+    def follow(self, view: View | None) -> None:
+        """Make the document anew, because the team changed."""
+        self._view, self._again = view, True
+        if view is not None and not self._making:
+            self._making = True
+            start_worker(self, self._read, group="reading")
+
+    async def _read(self) -> None:
+        """Show what is read, made in a thread; once more where the team changed meanwhile."""
+        while self._again and self._view is not None:
+            self._again = False
+            try:
+                document = await asyncio.to_thread(self._document, self._view)
+                if self._is_open():  # else its widgets may be gone
+                    self.query_one(Detail).show(document)
+            except Exception as error:
+                self.app.report(error)  # type: ignore[attr-defined]
+        self._making = False
+
+    def action_stop(self) -> None:
+        """Stop the running shutdown, if there is one."""
+        if self._stop is not None:
+            self._stop()

@@ -11,10 +11,10 @@ from team_console.console.tui.editor import run_in_terminal, view_text
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.modes.needs import NeedsPane
 from team_console.store.model.safe import counted, safe_line, safe_text
-from team_console.widgets.ages import span
 from team_console.widgets.fields import FieldKind, words_of_a_decision
 from team_console.widgets.prompt_form import Confirm
 from team_console.widgets.row_list import RowList
+from team_console.widgets.text import span
 
 
 def list_of_marks(screen: MainScreen) -> RowList[Any]:

@@ -16,12 +16,11 @@ from team_console.store.protocol.client_requests import ToolCall
 from team_console.store.protocol.placed_message import when_created
 from team_console.store.views.roster import MODES, AgentPage
 from team_console.store.views.rows import RequestRow, RosterRow, View
-from team_console.widgets.ages import age, short_ago, span
 from team_console.widgets.document import Block, Document, Heading, Lines, one_line
 from team_console.widgets.message_words import decision_words, message_kind_words, request_kind_word, row_title
 from team_console.widgets.row_drawing import Drawing, age_column, row_lines
 from team_console.widgets.signs import Sign, priority_sign, status_sign
-from team_console.widgets.text import Line, cell_len, crop_name, pad, spread, text_of, width_of
+from team_console.widgets.text import Line, age, cell_len, crop_name, pad, short_ago, span, spread, text_of, width_of
 
 _WAITS = "waits for the answer to "
 """The beginning of a reason that the word for the state says already."""

@@ -32,14 +32,13 @@ from team_console.store.views.decisions import (
 )
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.search import Searchable, searchable_request
-from team_console.widgets.ages import ago, clock_time, span
 from team_console.widgets.client_request_documents import answer_blocks
 from team_console.widgets.document import Block, Document, Fact, Heading, Lines, Text, fact, one_line
 from team_console.widgets.message_documents import content_blocks
 from team_console.widgets.message_words import VERDICTS, verdict_word
 from team_console.widgets.row_drawing import WORDY, Drawing, age_column, row_lines
 from team_console.widgets.signs import REQUESTS, Sign
-from team_console.widgets.text import Line, Part, safe_name
+from team_console.widgets.text import Line, Part, ago, clock_time, safe_name, span
 
 _ARCHIVED, _AUDITED = 20_000, 20_000
 """Messages and audit lines that the console looks back on; the verb reads all of them."""

@@ -14,13 +14,12 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.seen import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.store.views.search import Searchable, searchable_message
-from team_console.widgets.ages import ago, clock_time, span
 from team_console.widgets.document import Document, one_line
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.message_words import message_kind_words, row_title
 from team_console.widgets.row_drawing import WORDY, Drawing, age_column, row_lines
 from team_console.widgets.signs import DELIVERIES, status_sign
-from team_console.widgets.text import Line, Part, safe_name
+from team_console.widgets.text import Line, Part, ago, clock_time, safe_name, span
 
 
 class DeliveryListing(Listing[DeliveryRow]):

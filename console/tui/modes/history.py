@@ -33,9 +33,8 @@ from team_console.store.views.deliveries import deliveries_of
 from team_console.store.views.history import SearchStep, search
 from team_console.store.views.rows import RequestRow
 from team_console.store.views.search import Searchable, searchable_with_requests
-from team_console.widgets.conversation_document import delivery_lines
 from team_console.widgets.document import Block, Document, Heading, Lines
-from team_console.widgets.message_documents import message_document
+from team_console.widgets.message_documents import delivery_lines, message_document
 from team_console.widgets.message_words import decision_words, message_kind_words, row_title
 from team_console.widgets.row_drawing import Drawing
 from team_console.widgets.row_list import RowList

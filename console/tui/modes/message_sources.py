@@ -9,9 +9,8 @@ from typing import Protocol
 
 from msgspec.structs import replace
 from team_console.console.tui.cache import ScreenCache
-from team_console.console.tui.evidence import EvidenceRequest
+from team_console.console.tui.evidence import EvidenceRequest, ShownEvidence
 from team_console.console.tui.screen_state import ScreenState
-from team_console.console.tui.shown_evidence import ShownEvidence
 from team_console.store.contract.team import attachment_of
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
@@ -23,8 +22,7 @@ from team_console.store.views.evidence import claimed_checks, version_before
 from team_console.store.views.rows import ActionItem, RequestRow
 from team_console.widgets.document import Block, Document, Heading, one_line
 from team_console.widgets.message_documents import message_document
-from team_console.widgets.request_documents import request_document
-from team_console.widgets.request_versions import earlier_plans
+from team_console.widgets.request_documents import earlier_plans, request_document
 from textual.message import Message as TextualMessage
 
 KINDS_WITH_EVIDENCE = frozenset({RequestKind.PLAN, RequestKind.PERMISSION})

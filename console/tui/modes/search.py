@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from team_console.console.tui.modes.shown_list import ShownList
+from team_console.console.tui.modes.presenter import ShownList
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.views.search import Query, parse_query, query_completions

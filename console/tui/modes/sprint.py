@@ -14,7 +14,6 @@ from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState, View
 from team_console.store.views.search import Searchable, searchable_texts
-from team_console.widgets.ages import clock_time
 from team_console.widgets.document import Block, Document, Heading, Lines, Text, fact
 from team_console.widgets.row_drawing import Drawing, age_column
 from team_console.widgets.signs import STORIES
@@ -25,6 +24,7 @@ from team_console.widgets.text import (
     RUNNING,
     Line,
     Part,
+    clock_time,
     pad,
     progress_bar,
     safe_name,
