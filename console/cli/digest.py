@@ -47,8 +47,8 @@ def do_digest(call: Call) -> None:
         if items:
             call.say(f"{group_head(group, len(items))}:")
         for item in items:
-            at = local_time(item.at, "minutes")[5:] if item.at is not None else "           "
-            call.say(f"  {at}  {happening_line(item)}")
+            at = "" if item.at is None else local_time(item.at, "minutes").partition("-")[2]  # without the year
+            call.say(f"  {at:11}  {happening_line(item)}")
     if found.waiting:
         call.say(f"waiting for you now: {counted(found.waiting, 'thing')}; team-console status lists them")
     _say_who_waited(call, found.blocked)

@@ -108,7 +108,7 @@ class Output:
         except BrokenPipeError:
             raise
         except OSError as error:
-            if stream is sys.stdout:
+            if stream is sys.stdout:  # of standard error there is nowhere to tell
                 raise OutputLost(f"standard output: {error.strerror}") from error
 
 

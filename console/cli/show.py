@@ -94,9 +94,11 @@ def seen_codes(thread: Thread, view: View) -> dict[str, str]:
     for the first alone.
     """
     rows = [row for row in view.requests if row.request_id == thread.request_id]
+    if not any(row.is_open for row in rows):
+        return {}
     closed = {digest_of(row.question) for row in rows if not row.is_open}
     asked = [message for message in (thread.message, *thread.messages) if asks(message, thread.request_id)]
-    codes = {message.message_id: digest_of(message) for message in asked if len(closed) < len(rows)}
+    codes = {message.message_id: digest_of(message) for message in asked}
     return {message_id: code for message_id, code in codes.items() if code not in closed}
 
 

@@ -217,6 +217,9 @@ def _on_permission_request(session: ClientSession) -> None:
     ask_human(session)
 
 
+# A handler records first what the event shows, and remembers last how the store looks then, for the next event. One
+# that may wait for a human remembers before it asks, as its client may end it; one that asks for a permission always
+# opens the store. What the client refused is looked for where a turn or a session ends: its transcript is whole there.
 _HANDLERS: Mapping[str, Callable[[ClientSession], None]] = {
     EventName.SESSION_START: _on_session_start,
     EventName.SESSION_END: _on_session_end,

@@ -63,7 +63,7 @@ def _run(words: Sequence[str]) -> int:
     call = Invocation(options, data)
     if not call.session:
         return 0
-    if call.actor == EVERY_SESSION:
+    if call.actor == EVERY_SESSION:  # a hook for all sessions of a machine, each of which has a name of its own
         name = name_of_session(call.session)
         if name is None:
             from team_console.console.clients.joined import name_session
@@ -77,7 +77,7 @@ def _run(words: Sequence[str]) -> int:
     if call.wake:
         if data.get("agent_id"):  # a subagent is woken by the session that it works in
             return 0
-        call.waker = become_waker(files, data)
+        call.waker = become_waker(files, data)  # None where another process waits for this session's mail
         if call.waker is None:
             return 0
     elif not call.is_held and (reply := _quick_answer(call, files)) is not None:

@@ -14,7 +14,7 @@ from team_console.store.protocol.foreign_fields import as_key, key_in
 from team_console.store.protocol.kinds import UNKNOWN, Family, MessageKind, RequestKind, kind_of
 
 _WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
-"""Families whose questions and answers share a `request_id` in their payload; what is neither may quote one too."""
+"""Families whose questions and answers share a `request_id` in their payload."""
 _ID_KEYS = {RequestKind.DEBUG: ("debug_id",), RequestKind.BROWSER: ("request_id",)}
 """Requests whose questions and answers say their id in the JSON, and under which key."""
 _SUBJECTS = {
@@ -65,7 +65,8 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
     def subject(self) -> str | None:
         """The part that question and answer of a sprint kind share where neither quotes an id (002-c).
 
-        The agent type of a creation, the agent to be ended, the story of a research.
+        The agent type of a creation, the agent to be ended, the story of a research; of a finished batch, which names
+        nothing else, the agent that reports it.
         """
         if self.name == "SLAVE_BATCH_COMPLETE":
             return self.message.sender
@@ -159,6 +160,7 @@ def _read_carried(message: Message, name: str, body: Fields, place: str) -> _Rea
 def _request_id_of(message: Message, kind: MessageKind, body: Fields) -> str | None:
     """Return the id that an answer has to quote, or quotes; None where it quotes none."""
     keys: tuple[str, ...] = ()
+    # A plain message may quote the id of what it is about; one of a sprint has no field for it.
     if kind.request_kind and kind.family not in _WITH_REQUEST_ID:
         keys = _ID_KEYS.get(kind.request_kind, ())
     elif kind.family not in (Family.SPRINT, Family.UNKNOWN):

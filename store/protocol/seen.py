@@ -56,7 +56,11 @@ class Seen(Struct, frozen=True):
 
     @property
     def as_recorded(self) -> FieldDict:
-        """The fields that the verdict keeps; small, whatever was shown."""
+        """The fields that the verdict keeps beside the digest of its question; small, whatever was shown.
+
+        Evidence that did not stand on the screen as a whole is not named; the digest holds it all the same, since it
+        is that of the page that was open.
+        """
         if not self.sha256:
             return {SHOWN_BY: str(self.face)}
         shown = () if self.hides_evidence else self.evidence

@@ -30,6 +30,9 @@ def answerable_request(tx: Transaction, request_id: str, *, actor: str, seen: Se
         seen: What was shown of it; what was only named by its id may be whatever it is now, unless several have that
             id.
 
+    Refused is first what was not seen, then who may not answer and hears nothing of the rest, then what is over, and
+    last an id that several have: only of open requests does it matter which one is meant.
+
     Raises:
         ChangedError: It is not what was `seen`, or what was shown beside it is not.
         TeamError: `INVALID_REQUEST_ID` (also for one that was withdrawn, superseded or timed out, and for an id alone
