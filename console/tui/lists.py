@@ -17,7 +17,7 @@ from textual.containers import Container
 
 _PANES = {
     Mode.NEEDS: "needs:NeedsPane",
-    Mode.REQUESTS: "requests:RequestsPane",
+    Mode.REQUESTS: "needs:RequestsPane",
     Mode.AGENTS: "agents:AgentsPane",
     Mode.HISTORY: "history:HistoryPane",
     Mode.DECISIONS: "decisions:DecisionsPane",
