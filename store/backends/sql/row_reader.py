@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.sql.connection import Connection, in_list
 from team_console.store.backends.sql.history import archived_stretch, decode_cursor
-from team_console.store.backends.sql.rows import ROW_REFUSED, Row, RowEntry, read_row
+from team_console.store.backends.sql.rows import DAMAGED_ENTRY, ROW_REFUSED, Row, RowEntry, read_row
 from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, NOTES, Shape
 from team_console.store.backends.sql.window import LARGE, finished_rows, is_large, read_notes, read_window
 from team_console.store.contract.snapshot import FinishedCounts, Unacknowledged
@@ -40,7 +40,7 @@ class RowsState(Struct, frozen=True):
     Attributes:
         entries: By id; rows without one by a key of their own.
         messages: In stored order.
-        newest: The latest creation time ever seen.
+        newest: The latest creation time of a message, or the last one that was known when there is none.
         number: Grows with every change seen.
     """
 
@@ -247,6 +247,9 @@ def older_page(connection: Connection, shape: Shape, reader: RowReader, *, curso
         if isinstance(archived_next, Problem):
             problems.append(archived_next)
             archived_taken += 1
+        elif isinstance(finished_next, Problem):
+            problems.append(finished_next)
+            finished_taken += 1
         elif archived_next is not None and (
             finished_next is None or when_created(finished_next) < when_created(archived_next)
         ):
@@ -270,10 +273,11 @@ def _place_reached(stretch: Sequence[tuple[str, object]], taken: int, limit: int
 
 def _finished_after(
     connection: Connection, shape: Shape, reader: RowReader, place: str | None, limit: int
-) -> list[tuple[str, Message]]:
-    """Return at most so many finished messages that are in no archive, newest first, each with its place.
+) -> list[tuple[str, Message | Problem]]:
+    """Return at most so many finished rows that are in no archive, newest first, each with its place.
 
-    Rows without a time come last.
+    Of one that is no message, why: were it left out, a stretch of less than `limit` would look like the last. Rows
+    without a time come last.
     """
     at, behind = (None, None) if place is None else decode_cursor(place, tuple[Any, str | None])
     found: list[tuple[Any, str]] = []
@@ -283,9 +287,12 @@ def _finished_after(
     if len(found) < limit:
         found += _finished_ids_after(connection, shape, None, behind, limit - len(found), is_timed=False)
     rows = connection.rows_among(f"{shape.select_rows(f'{shape.id} IN')}", [message_id for _, message_id in found])
-    entries = {entry.row.message_id: entry.message for entry in reader.read_rows(rows)}
-    messages = ((json.dumps([at, message_id]), entries.get(message_id)) for at, message_id in found)
-    return [(place, message) for place, message in messages if message is not None]
+    read = {entry.row.message_id: entry.message or entry.problems[0] for entry in reader.read_rows(rows)}
+    gone = "no row is found by its message_id"
+    return [
+        (json.dumps([at, key]), read.get(key) or Problem(DAMAGED_ENTRY, "error", key, gone, "Make it a text."))
+        for at, key in found
+    ]
 
 
 def _finished_ids_after(

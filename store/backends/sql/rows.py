@@ -56,7 +56,7 @@ STAND_INS = {
 """Status -> what the column holds for it where the table takes only the three words of seed 003."""
 _ZONE = re.compile(r" ([+-]\d\d(:\d\d){0,2})\Z")
 """The offset that a server puts behind a local time (`Shape.select_rows`), as ` +02` or ` -03:30`."""
-_DAMAGED = "DAMAGED_ENTRY"
+DAMAGED_ENTRY = "DAMAGED_ENTRY"
 ROW_REFUSED = "ROW_REFUSED"
 """Code of the finding that a table does not let a row change, or go."""
 _UNKNOWN_STATUS = "unknown"
@@ -119,12 +119,12 @@ def read_row(row: Row, *, place: str) -> RowEntry:
     if not isinstance(row.message_id, str) or not row.message_id:
         what = f"a message_id of bytes {row.message_id!r:.60}" if isinstance(row.message_id, bytes) else "no message_id"
         hint = "Give it a message_id that is a text; until then nobody can receive or change it."
-        return RowEntry(row, problems=(Problem(_DAMAGED, "error", place, f"the row has {what}", hint),))
+        return RowEntry(row, problems=(Problem(DAMAGED_ENTRY, "error", place, f"the row has {what}", hint),))
     # guard: id-that-nobody-can-look-for
     if not is_storable(row.message_id):
         what = f"the row has a message_id with a NUL or half a character: {row.message_id!r:.60}"
         hint = "Give it another message_id; until then nobody can receive or change it."
-        return RowEntry(row, problems=(Problem(_DAMAGED, "error", place, what, hint),))
+        return RowEntry(row, problems=(Problem(DAMAGED_ENTRY, "error", place, what, hint),))
     payload, trouble = _parse_json(row.payload)
     is_old = _has_note_of_050(payload)
     note = payload[NOTE_KEY] if is_old else json_object_in(row.note)
@@ -136,7 +136,7 @@ def read_row(row: Row, *, place: str) -> RowEntry:
             message = replace(message, status=str(record["status"]), odd=())
     except (ValueError, TypeError) as error:
         hint = "Correct the row; it is shown and kept as it is."
-        return RowEntry(row, problems=(Problem(_DAMAGED, "error", row.message_id, f"the row has {error}", hint),))
+        return RowEntry(row, problems=(Problem(DAMAGED_ENTRY, "error", row.message_id, f"the row has {error}", hint),))
     problems = _oddities(row, message, trouble)
     parts = zip(_PARTS, _parts_recorded(note), _parts_now(message), strict=False)
     # guard: row-words-compared
@@ -149,10 +149,10 @@ def _oddities(row: Row, message: Message, trouble: str | None) -> list[Problem]:
     """Return what is odd about a row that is a message all the same; `trouble` is why its payload is no JSON."""
     odd = [name for name, value in zip(COLUMNS, row, strict=False) if name != "payload" and isinstance(value, bytes)]
     hint = "It is shown as well as it can be; correct the row."
-    warnings = [(_DAMAGED, f"the column {name} holds bytes (a BLOB), not text", hint) for name in odd]
+    warnings = [(DAMAGED_ENTRY, f"the column {name} holds bytes (a BLOB), not text", hint) for name in odd]
     if trouble is not None:
         hint = "It is shown as text and kept as it is; correct the payload of the row."
-        warnings.append((_DAMAGED, f"the payload is not JSON: {trouble:.200}", hint))
+        warnings.append((DAMAGED_ENTRY, f"the payload is not JSON: {trouble:.200}", hint))
     if message.created and message.created_at is None:
         text = f"created_at is no time: {message.created!r:.60}"
         warnings.append(("UNREADABLE_DATE", text, "It counts as the oldest; correct the row."))
