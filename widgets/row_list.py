@@ -415,7 +415,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         self.post_message(self.Moved(self, self.cursor_key, by_user))
 
     def _show_cursor(self) -> None:
-        """Scroll so that the cursor's row is in sight; a third of a page at a time, so that few keys repaint much."""
+        """Scroll so that the row of the cursor is in sight: a third of a page down, two thirds up, each rarely."""
         height, top, row = room_of(self).height, self.scroll_offset.y, self._places.top(self._cursor)
         if height <= 0:
             return

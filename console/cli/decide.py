@@ -23,11 +23,11 @@ from team_console.store.protocol.client_requests import questions_of
 from team_console.store.protocol.grants import scope_in
 from team_console.store.protocol.remarks import Remark, remark_on
 from team_console.store.protocol.seen import Face, Seen, digest_of, seen_of
+from team_console.store.service.answerable import live_question, no_request
 from team_console.store.service.asking import ask_question, withdraw
 from team_console.store.service.caller import Receipt
 from team_console.store.service.decision import Decision
 from team_console.store.service.grants import recall_grant, refuse_contradiction, start_grant, trial_of
-from team_console.store.service.questions import live_question, no_request
 from team_console.store.service.requests import (
     answer,
     approval_forecast,

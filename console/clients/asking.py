@@ -23,9 +23,9 @@ from team_console.console.clients.transcript import extract_for_request
 from team_console.store.contract.team import Presence, Team, new_presence_name
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.protocol.client_answer import sent_back
 from team_console.store.protocol.client_requests import Permission
 from team_console.store.protocol.foreign_fields import text_in
-from team_console.store.protocol.sent_back import sent_back
 from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.service.caller import Receipt
 from team_console.store.service.grants import is_granted

@@ -38,8 +38,8 @@ from team_console.console.clients.transcript import (
 )
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.home import home, state_folder
+from team_console.store.protocol.client_answer import SentBack
 from team_console.store.protocol.foreign_fields import mapping_in, text_in
-from team_console.store.protocol.sent_back import SentBack
 
 NAME = "claude-code"
 _LARGEST_RECORD = 1 << 16

@@ -12,8 +12,8 @@ from team_console.console.clients.client_file import ClientFile, Joining
 from team_console.console.clients.event import Event, EventName, Reply, Wish, specific_reply
 from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow
 from team_console.store.model.errors import Problem
+from team_console.store.protocol.client_answer import SentBack
 from team_console.store.protocol.foreign_fields import mapping_in, mappings_in, text_in
-from team_console.store.protocol.sent_back import SentBack
 
 LONGEST_CONTEXT = 9_500
 """Characters of text that a hook may add; clients cut at 10,000."""

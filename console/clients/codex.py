@@ -31,8 +31,8 @@ from team_console.console.clients.transcript import (
     typed_text,
 )
 from team_console.store.model.home import home
+from team_console.store.protocol.client_answer import SentBack
 from team_console.store.protocol.foreign_fields import mapping_in, text_in
-from team_console.store.protocol.sent_back import SentBack
 
 NAME = "codex"
 _QUEUED_WITHIN = 60.0

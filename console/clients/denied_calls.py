@@ -20,11 +20,11 @@ from team_console.console.clients.session_files import (
 )
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.protocol.client_answer import sent_back
 from team_console.store.protocol.client_requests import Permission, denial_of, origin_of, permission_of
 from team_console.store.protocol.foreign_fields import mapping_in, text_in
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.sent_back import sent_back
 from team_console.store.protocol.tool_input import headline_of
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.inbox import trust_check

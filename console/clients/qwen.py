@@ -15,8 +15,8 @@ from team_console.console.clients.hook_lines import HookLines
 from team_console.console.clients.run_record import EXIT
 from team_console.console.clients.transcript import TranscriptExtract, TranscriptRow, clean_text, typed_text
 from team_console.store.model.home import home
+from team_console.store.protocol.client_answer import SentBack
 from team_console.store.protocol.foreign_fields import mapping_in, mappings_in, text_in
-from team_console.store.protocol.sent_back import SentBack
 
 NAME = "qwen-code"
 _TOOLS = {"run_shell_command": "Bash", "write_file": "Write", "edit": "Edit", "read_file": "Read"}

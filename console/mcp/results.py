@@ -15,7 +15,7 @@ from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import safe_json
-from team_console.store.protocol.sent_back import sent_back
+from team_console.store.protocol.client_answer import sent_back
 from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.trust import TrustMark, trust_words
 from team_console.store.service.caller import Caller, Receipt

@@ -31,8 +31,8 @@ from team_console.store.protocol.sprint_bodies import sprint_content
 from team_console.store.protocol.team_rules import ending_problem
 from team_console.store.protocol.verdicts import SIGNATURE, SIGNED_ORDER
 from team_console.store.service.agent_command import run_command
+from team_console.store.service.answerable import answerable_request, close_question, requests_in
 from team_console.store.service.caller import Caller, Receipt, receipt
-from team_console.store.service.questions import answerable_request, close_question, requests_in
 from team_console.store.service.running_grants import end_grants_for
 from team_console.store.service.writing import Draft, advise, check_known, new_request_id, roles_now, write_drafts
 from team_console.store.settings.team_config import TeamConfig

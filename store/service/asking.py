@@ -23,10 +23,10 @@ from team_console.store.protocol.kinds import WITHDRAWN
 from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.tool_input import headline_of
+from team_console.store.service.answerable import find_question, no_request, refuse_decided
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.grants import answer_by_grant
-from team_console.store.service.questions import find_question, no_request, refuse_decided
 from team_console.store.service.sending import confirm_ends
 from team_console.store.service.writing import Draft, advise, check_known, new_request_id, write_drafts
 

@@ -14,6 +14,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, by_id
 from team_console.store.model.recorded import RECALL_GRANT
+from team_console.store.protocol.client_answer import sent_back
 from team_console.store.protocol.grants import (
     ANSWER,
     GRANT,
@@ -28,12 +29,11 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.request_row import RequestRow, RequestState
 from team_console.store.protocol.seen import digest_of
-from team_console.store.protocol.sent_back import sent_back
 from team_console.store.protocol.trust import shown_by_grant
+from team_console.store.service.answerable import close_question, find_question, requests_in
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.decision import Decision, refuse_unbound
-from team_console.store.service.questions import close_question, find_question, requests_in
 from team_console.store.service.running_grants import all_grants, in_force, write_recall, write_to_self
 from team_console.store.service.signing import MadeVerdict, put_signed, signed_record
 from team_console.store.service.writing import Draft, write_drafts

@@ -232,7 +232,7 @@ def _facts_of(agent: Agent) -> dict[str, Any]:
 
 def _left_behind_warnings(tx: Transaction, names: Sequence[str]) -> list[str]:
     """Return what waits for those who leave, and what they asked, as sentences."""
-    from team_console.store.service.questions import requests_in  # 8 ms, for who leaves alone
+    from team_console.store.service.answerable import requests_in  # 8 ms, for who leaves alone
 
     everything = tx.everything()
     cases = requests_in(tx, everything).values()

@@ -24,9 +24,9 @@ from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.model.recorded import CARRIED, RecordedFacts
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.foreign_fields import mappings_in
+from team_console.store.service.answerable import requests_in
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import require_known
-from team_console.store.service.questions import requests_in
 from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 

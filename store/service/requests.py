@@ -36,6 +36,14 @@ from team_console.store.service.agents import (
     refuse_held,
     start_agent,
 )
+from team_console.store.service.answerable import (
+    answerable_request,
+    close_question,
+    find_question,
+    refuse_damaged,
+    refuse_decided,
+    refuse_ended,
+)
 from team_console.store.service.asking import ask_lead, origin_fields
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
@@ -48,14 +56,6 @@ from team_console.store.service.decision import (
     refuse_empty,
     refuse_unbound,
     words_as_answer,
-)
-from team_console.store.service.questions import (
-    answerable_request,
-    close_question,
-    find_question,
-    refuse_damaged,
-    refuse_decided,
-    refuse_ended,
 )
 from team_console.store.service.sending import confirm_ends
 from team_console.store.service.sessions import refuse_orphaned

@@ -24,8 +24,8 @@ from team_console.store.protocol.kinds import KINDS, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service import requests
 from team_console.store.service import sending as mail
+from team_console.store.service.answerable import find_question
 from team_console.store.service.caller import Caller, Receipt
-from team_console.store.service.questions import find_question
 from team_console.store.service.writing import check_known
 
 _TYPES = tuple(kind.name for kind in KINDS.values() if "sendmessage" in kind.entry_point)

@@ -18,9 +18,9 @@ from team_console.store.protocol.placed_message import when_created
 from team_console.store.protocol.request_row import Flag
 from team_console.store.protocol.seen import REQUEST_DIGEST, digest_of
 from team_console.store.protocol.trust import TrustMark, trust_words
+from team_console.store.service.answerable import no_request, refuse_damaged
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import read_message, require_known
-from team_console.store.service.questions import no_request, refuse_damaged
 from team_console.store.service.waiting import TICK, Tell, UnavailableStore, tell_nobody, until
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import RequestRow

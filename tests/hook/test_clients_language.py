@@ -9,7 +9,7 @@ import pytest
 from team_console.console.clients.event import Event, Wish
 from team_console.console.clients.programs import client_of
 from team_console.store.model.message import Message
-from team_console.store.protocol.sent_back import sent_back
+from team_console.store.protocol.client_answer import sent_back
 
 from tests.equipment.cases import cases
 from tests.equipment.teams import make_message

@@ -16,8 +16,8 @@ from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
 from team_console.store.protocol.seen import REQUEST_DIGEST, SHOWN, Seen, digest_of, seen_of
 from team_console.store.service import requests
+from team_console.store.service.answerable import live_question
 from team_console.store.service.caller import Caller
-from team_console.store.service.questions import live_question
 
 from tests.equipment.statements import execute
 from tests.equipment.teams import FACTORIES, STORES, FakeClock
