@@ -52,7 +52,8 @@ def defects(home: Path) -> Path:
 
 def pane_of(mode: Mode) -> type[Pane[Any]]:
     """The class of the pane of a mode."""
-    kind: type[Pane[Any]] = getattr(import_module(f"team_console.console.tui.modes.{mode}"), f"{mode.capitalize()}Pane")
+    module = import_module(f"team_console.console.tui.modes.{'needs' if mode == 'requests' else mode}")
+    kind: type[Pane[Any]] = getattr(module, f"{mode.capitalize()}Pane")
     return kind
 
 
