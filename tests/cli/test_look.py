@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 from team_console.console.cli.option_answers import answers_from
-from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
 
@@ -146,10 +145,6 @@ def test_no_date_keeps_a_verb_from_its_work(team: CommandLine, at: str, zone: st
     for verb in VERBS:
         ended = team(*verb.split(), "--as", "ceo", env={"TZ": zone})
         assert "unexpected" not in ended.err, f"{verb}: {ended.err}"
-
-
-def test_a_moment_leaves_room_for_what_is_added_to_it() -> None:
-    assert [moment.year for date in DATES if (moment := from_text(date)) is not None] == [9000, 2]
 
 
 YEARS = constant(__file__, "YEARS", dict[str, str])

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
@@ -244,12 +244,11 @@ FORGERIES: Mapping[str, Forge] = {
 KINDS = ("plan", "permission", "question", "creation", "escalation")
 
 
-C = TypeVar("C", bound=Case)
-Keep = Callable[[C], C]
+Keep = Callable[[Any], Any]
 
 
 @pytest.fixture
-def keep() -> Iterator[Keep[Any]]:
+def keep() -> Iterator[Keep]:
     """Keeps cases until the test is over, and then closes their teams."""
     cases: list[Case] = []
 
@@ -263,7 +262,7 @@ def keep() -> Iterator[Keep[Any]]:
 
 
 @pytest.fixture
-def make_case(tmp_path: Path, keep: Keep[Case]) -> Callable[..., Case]:
+def make_case(tmp_path: Path, keep: Keep) -> Callable[..., Case]:
     """Makes a case of a kind of request in a store."""
     return lambda kind="plan", store="yaml": keep(Case(PLACES[store](tmp_path), kind))
 
@@ -424,7 +423,7 @@ GRANT_FORGERIES: Mapping[str, Callable[[GrantCase], None]] = {
 
 
 @pytest.fixture
-def make_grant(tmp_path: Path, keep: Keep[GrantCase]) -> Callable[..., GrantCase]:
+def make_grant(tmp_path: Path, keep: Keep) -> Callable[..., GrantCase]:
     """Makes a case of a grant in a store."""
     return lambda store, **wanted: keep(GrantCase(PLACES[store](tmp_path), **wanted))
 

@@ -1,5 +1,7 @@
 """`python -m tests.proofs.mutants.slips PLACE --tests PATH`: small slips in unmarked lines, and which tests notice.
 
+A PLACE is a module or a folder of modules, a PATH what pytest runs for each slip.
+
 A slip is what a tired hand does: a comparison turned round, `and` for `or`, a sign, a condition, a number beside. They
 are chosen at random with a printed seed.
 """
@@ -111,10 +113,10 @@ def failing(folder: Path, tests: Sequence[str]) -> list[str]:
 def main() -> int:
     """Print one line of JSON for each slip, then how many are noticed."""
     parser = argparse.ArgumentParser(prog="python -m tests.proofs.mutants.slips", description=__doc__)
-    parser.add_argument("places", nargs="+", metavar="PLACE", help="a module or a folder of modules")
-    parser.add_argument("--tests", nargs="+", required=True, metavar="PATH", help="what pytest runs for each slip")
-    parser.add_argument("--count", type=int, default=200, help="how many slips (default: 200)")
-    parser.add_argument("--seed", type=int, default=random.randrange(10_000), help="which ones")
+    parser.add_argument("places", nargs="+", metavar="PLACE")
+    parser.add_argument("--tests", nargs="+", required=True, metavar="PATH")
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=random.randrange(10_000))
     given = parser.parse_args()
     found = [ROOT / place for place in given.places]
     paths = sorted(path for place in found for path in (place.rglob("*.py") if place.is_dir() else [place]))
