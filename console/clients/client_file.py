@@ -1,4 +1,4 @@
-"""File of a client in which a member joins and leaves, or a marked block in it; what a leave takes back."""
+"""Read and edit a file of a client in which a member joins and leaves: its settings, or a marked block of a text."""
 
 from __future__ import annotations
 

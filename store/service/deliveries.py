@@ -308,6 +308,7 @@ def skipped_attempts(snapshot: Snapshot, scope: PassScope, done: PassResult) -> 
         if message.is_yet_to_reach(name)
         if (message.message_id, name) not in tried
         and (scope.recipients is None or name in scope.recipients)
+        # With `most`, `ids` are those of the messages that the pass chose; what it left is told, too.
         and (scope.ids is None or scope.most is not None or message.message_id in scope.ids)
     )
 

@@ -93,6 +93,7 @@ class SettingsRows:
 
     def text_on_record(self) -> bytes | None:
         """See `StoredSettings.text_on_record`: in the line that is pointed to, else in the newest that has one."""
+        # What is in force is found by its digest; where none is known, only in place of a text that is gone.
         if not self._has_ours or not (self._digest or self.text() is None):
             return None
         values = {"line": self._line, "pattern": like_pattern('"settings":{"sha256"')}
