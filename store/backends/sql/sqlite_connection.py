@@ -295,7 +295,7 @@ def connect_file(path: Path, how: str, *pragmas: str, timeout: float) -> sqlite3
             _set_pragmas(connection, *pragmas, patience)  # first without waiting, which may be in vain
         except sqlite3.OperationalError as error:
             # guard: missing-locks-not-waited-for
-            if "locked" not in words_of(error) or missing_locks_in(path.parent):
+            if "locked" not in error_words(error) or missing_locks_in(path.parent):
                 raise
             _set_pragmas(connection, patience, *pragmas)
     except BaseException:
@@ -340,7 +340,7 @@ def _is_empty(path: Path) -> bool:
     return found is None or not found.st_size
 
 
-def words_of(error: Exception) -> str:
+def error_words(error: Exception) -> str:
     """Return what SQLite says, in small letters; it has no codes for what we ask."""
     return str(error).lower()
 

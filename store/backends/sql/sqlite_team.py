@@ -29,6 +29,7 @@ from team_console.store.backends.sql.sqlite_connection import (
     FileVersion,
     SqliteConnection,
     connect_file,
+    error_words,
     file_id,
     lock_holder,
     lock_shared,
@@ -36,7 +37,6 @@ from team_console.store.backends.sql.sqlite_connection import (
     seconds_since_change,
     stat_or_none,
     version_of,
-    words_of,
 )
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.snapshot import NO_LOCKS_HINT, OUTCOME_UNKNOWN, ROWS_HIDDEN, LockHolder, locked_error
@@ -127,7 +127,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         except sqlite3.OperationalError as error:
             # On a full disk there is no room for the index of the log, which even a reader makes.
             # guard: full-disk-can-be-read
-            if "disk i/o" not in words_of(error):
+            if "disk i/o" not in error_words(error):
                 raise
             looking = SqliteConnection(open_read_only(self.path, wait), file)
             looking.refused_write = error
@@ -179,7 +179,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         try:
             connection.change("PRAGMA journal_mode = WAL")
         except sqlite3.Error as error:
-            if "locked" in words_of(error):
+            if "locked" in error_words(error):
                 return
             raise
         self._file_in_wal_mode = connection.file
@@ -221,7 +221,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
 
     def translate(self, error: Exception) -> TeamError:
         """Return the user's error by SQLite's own words; they name no place, so the file is added."""
-        words = words_of(error)
+        words = error_words(error)
         # SQLite takes a lock that the file system does not have for one that somebody holds.
         why = missing_locks_in(self.path.parent) if "locked" in words else ""
         if why:
@@ -318,7 +318,7 @@ def _try_to_begin(connection: Connection) -> bool:
     try:
         connection.change("BEGIN IMMEDIATE")
     except sqlite3.Error as error:
-        if "locked" in words_of(error):
+        if "locked" in error_words(error):
             return False
         raise
     return True
