@@ -199,7 +199,7 @@ def mark_as_read(session: ClientSession, verdict: Message) -> None:
         mark_verdict_read(session.caller(), verdict)
 
 
-def origin_fields(session: ClientSession) -> dict[str, Any]:
+def session_origin(session: ClientSession) -> dict[str, Any]:
     """Return what a request that is opened now says of where it comes from, as the service takes it.
 
     The store has something of the session from now on, which is left for its end.
@@ -224,7 +224,7 @@ def _open_request(session: ClientSession, asker: str | None, expires: datetime) 
     # guard: shown-only-as-it-is-called
     if not isinstance(session.call.data.get("tool_input"), Mapping):
         raise TeamError(Code.INVALID_FIELD, "what the tool is called with is no object", "Update team-console.")
-    origin = {**origin_fields(session), "expires": expires, "asker": asker}
+    origin = {**session_origin(session), "expires": expires, "asker": asker}
     if event.wish is Wish.PLAN:
         further, modes = _input_without(event.input, "plan"), session.client.plan_modes
         return submit_plan(caller, content=text_in(event.input, "plan"), modes=modes, further=further, **origin)

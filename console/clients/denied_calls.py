@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
-from team_console.console.clients.asking import WaitEnd, mark_as_read, origin_fields, wait_in_hook
+from team_console.console.clients.asking import WaitEnd, mark_as_read, session_origin, wait_in_hook
 from team_console.console.clients.event import specific_reply
 from team_console.console.clients.quick import member_files
 from team_console.console.clients.session import ClientSession
@@ -54,7 +54,7 @@ def offer_denied(session: ClientSession) -> None:
         expires=session.team.clock() + _OFFERED_FOR,
         summary=f"Denied by the client: {headline_of(Permission(event.tool, event.input))}",
         denied=event.reason.strip() or "the client gave no reason",
-        **origin_fields(session),
+        **session_origin(session),
     )
     if receipt.request_id is None or not human_present(session.team):
         return
