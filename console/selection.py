@@ -13,7 +13,7 @@ from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, IN_WORDS, RESULTS, RequestKind
 from team_console.store.protocol.rights import may_answer
-from team_console.store.protocol.seen import Seen
+from team_console.store.protocol.shown_when_decided import Seen
 from team_console.store.views.needs import ItemPart, part_of
 from team_console.store.views.rows import ActionItem, RequestRow, View
 

@@ -35,7 +35,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import check_name
 from team_console.store.protocol.client_requests import ALWAYS, ONCE
 from team_console.store.protocol.parsing import thread_of
-from team_console.store.protocol.seen import Face, Seen, seen_of
+from team_console.store.protocol.shown_when_decided import Face, Seen, seen_of
 from team_console.store.service import asking, inbox, requests
 from team_console.store.service import sending as mail
 from team_console.store.service.caller import Caller, Receipt

@@ -13,7 +13,7 @@ from team_console.console.demo.player import STORY
 from team_console.store.backends.open import open_team
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.seen import REQUEST_DIGEST, Face, digest_of, seen_of
+from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST, Face, digest_of, seen_of
 from team_console.store.settings.editing import write_new_settings
 from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent
 

@@ -24,7 +24,7 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.seen import digest_of, seen_of
+from team_console.store.protocol.shown_when_decided import digest_of, seen_of
 from team_console.store.protocol.titles import message_title
 from team_console.store.protocol.tool_input import (
     EditablePart,

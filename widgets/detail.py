@@ -12,10 +12,10 @@ from typing import ClassVar, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.store.protocol.seen import Seen
+from team_console.store.protocol.shown_when_decided import Seen
 from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document
 from team_console.widgets.document_layout import DocumentPart, laid_out
-from team_console.widgets.frames import Frames, WhenHeld, frames_of, visible_region
+from team_console.widgets.held_frames import Frames, WhenHeld, frames_of, visible_region
 from team_console.widgets.panel import NotShown, TitledPanel, room_of
 from team_console.widgets.text import Line, cell_len, fit, marked_hits, text_of, width_of
 from team_console.widgets.tones import ThemedLines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from msgspec import Struct
-from team_console.store.protocol.seen import Seen
+from team_console.store.protocol.shown_when_decided import Seen
 from team_console.widgets.text import Line
 
 CANNOT_BE_SHOWN = "✗ this cannot be shown"

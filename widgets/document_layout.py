@@ -9,8 +9,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from team_console.widgets.document import Block, Document, Fact, Heading, Lines, Remarked, Text, TextForm
+from team_console.widgets.markdown_and_code import Group, code, diff, marked_code, plain, prose, structured
 from team_console.widgets.text import Line, Part, cell_len, fit, pad, width_of
-from team_console.widgets.text_forms import Group, code, diff, marked_code, plain, prose, structured
 from team_console.widgets.wrapping import wrap
 
 SHOWN_CHARACTERS = 100_000

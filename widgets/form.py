@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_text
-from team_console.store.protocol.seen import seen_of_words
+from team_console.store.protocol.shown_when_decided import seen_of_words
 from team_console.store.views.differences import counts_of
 from team_console.widgets.bars import KeyBar, KeyHint
 from team_console.widgets.client_request_documents import diff_text
@@ -18,7 +18,7 @@ from team_console.widgets.document import Block, Document, Heading, Text, TextFo
 from team_console.widgets.fields import AnyField, Ask, Note, Options
 from team_console.widgets.form_gate import GatedPanel
 from team_console.widgets.form_results import CHANGED, UNSURE, AskAgain, DeferredResult, Stopped
-from team_console.widgets.frames import frames_of, visible_region
+from team_console.widgets.held_frames import frames_of, visible_region
 from team_console.widgets.text import text_of
 from team_console.widgets.wrapping import wrap
 from textual import on, work

@@ -9,7 +9,7 @@ from time import monotonic
 
 from team_console.store.model.safe import counted
 from team_console.widgets.fields import Options
-from team_console.widgets.frames import Frames, WhenHeld, frames_of, visible_region
+from team_console.widgets.held_frames import Frames, WhenHeld, frames_of, visible_region
 from textual.containers import Container
 from textual.content import Content
 from textual.events import Event, Key, MouseDown, MouseUp, Paste

@@ -10,7 +10,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import first_of
 from team_console.widgets.document import Lines
 from team_console.widgets.form import Excerpt, Form, ResultT, WrappedText
-from team_console.widgets.frames import Frames, WhenHeld
+from team_console.widgets.held_frames import Frames, WhenHeld
 from team_console.widgets.text import Line, cell_len, crop_name, pad
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType

@@ -15,7 +15,7 @@ from team_console.store.protocol.client_requests import FURTHER, WHY, rest_of_in
 from team_console.store.protocol.kinds import UNKNOWN, Family, RequestKind
 from team_console.store.protocol.message_seal import Seal
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
-from team_console.store.protocol.seen import EVIDENCE, REQUEST_DIGEST, SHOWN, SHOWN_BY, Seen
+from team_console.store.protocol.shown_when_decided import EVIDENCE, REQUEST_DIGEST, SHOWN, SHOWN_BY, Seen
 from team_console.store.protocol.titles import title_of
 from team_console.store.protocol.tool_input import structure
 from team_console.store.views.conversation import Thread, Turn, turns_of

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol.seen import seen_of_words
+from team_console.store.protocol.shown_when_decided import seen_of_words
 from team_console.store.protocol.tool_input import EditablePart
 from team_console.store.views.differences import counts_of, line_difference
 from team_console.widgets.client_request_documents import diff_text

@@ -17,7 +17,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.message_seal import Seal
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import PlacedRemark, Remark, place_remarks, remarks_in
-from team_console.store.protocol.seen import Seen, digest_of, seen_of
+from team_console.store.protocol.shown_when_decided import Seen, digest_of, seen_of
 from team_console.store.views.alike import decided_before, outcome_of
 from team_console.store.views.conversation import versions_of
 from team_console.store.views.proposals import lines_to_remark

@@ -9,7 +9,7 @@ from functools import partial
 from time import monotonic
 from typing import ClassVar, Generic, TypeVar
 
-from team_console.widgets.frames import Frames, HeldRows, WhenHeld, frames_of, visible_region
+from team_console.widgets.held_frames import Frames, HeldRows, WhenHeld, frames_of, visible_region
 from team_console.widgets.panel import NotShown, TitledPanel, WidgetMessage, room_of
 from team_console.widgets.row_drawing import GUTTER, Draw, Drawing, RowPainter
 from team_console.widgets.row_places import RowPlaces

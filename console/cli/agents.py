@@ -97,7 +97,7 @@ def _serve(call: Call) -> int:
     try:
         from team_console.console.mcp.server import serve  # 500 ms: the SDK
     except Exception as error:  # it is not there, of another version, or half of it
-        from team_console.store.model.extras import install_line  # 20 ms: what is known of installed packages
+        from team_console.store.model.optional_packages import install_line  # 20 ms
 
         what = f"mcp, which fails: {type(error).__name__}: {safe_line(str(error), 300)}"
         if isinstance(error, ModuleNotFoundError):

@@ -22,7 +22,7 @@ from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import questions_of
 from team_console.store.protocol.grants import scope_in
 from team_console.store.protocol.remarks import Remark, remark_on
-from team_console.store.protocol.seen import Face, Seen, digest_of, seen_of
+from team_console.store.protocol.shown_when_decided import Face, Seen, digest_of, seen_of
 from team_console.store.service.answerable import live_question, no_request
 from team_console.store.service.asking import ask_question, withdraw
 from team_console.store.service.caller import Receipt

@@ -10,8 +10,8 @@ from team_console.console.cli.main import Arg, VerbCommand, arg, flag, verb
 from team_console.console.cli.printing import Cells, age_since, print_rows
 from team_console.console.cli.talk import print_records
 from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.delivery_schedule import attempts_of, expires_at, max_attempts, next_attempt
 from team_console.store.model.message import Message
-from team_console.store.model.schedule import attempts_of, expires_at, max_attempts, next_attempt
 from team_console.store.service.deliveries import Remedy, apply_remedy
 
 # `failures`: what could not be delivered, with attempts, the next try and the last error.

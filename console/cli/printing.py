@@ -20,8 +20,8 @@ from team_console.store.model.safe import counted, fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import WHY, answers_of, join_answers, notes_of
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import remarks_in
-from team_console.store.protocol.seen import EVIDENCE, REQUEST_DIGEST, SHOWN_BY
-from team_console.store.protocol.seen import SHOWN as SHOWN_DIGEST
+from team_console.store.protocol.shown_when_decided import EVIDENCE, REQUEST_DIGEST, SHOWN_BY
+from team_console.store.protocol.shown_when_decided import SHOWN as SHOWN_DIGEST
 from team_console.store.protocol.titles import said_in, trimmed_text_in
 from team_console.store.protocol.tool_input import structure, suggestion_words
 from team_console.store.protocol.trust import TrustMark, trust_words

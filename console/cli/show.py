@@ -18,7 +18,7 @@ from team_console.store.model.message import Message, ids_of
 from team_console.store.protocol.client_requests import why_in, why_lines
 from team_console.store.protocol.parsing import asks, parse_message
 from team_console.store.protocol.remarks import PlacedRemark
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.shown_when_decided import digest_of
 from team_console.store.service.inbox import TrustCheck, trust_check
 from team_console.store.views.alike import causes_of, decided_before
 from team_console.store.views.conversation import Thread, gather_thread, versions_of

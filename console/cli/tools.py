@@ -273,7 +273,7 @@ def do_serve(call: Call) -> None:
     try:
         from team_console.console.serve import ConsoleServer  # an extra, with a web server in it
     except ImportError as error:
-        from team_console.store.model.extras import install_line  # 20 ms: what is known of installed packages
+        from team_console.store.model.optional_packages import install_line  # 20 ms
 
         text = f"serve needs the package {error.name or 'textual-serve'}, which is not installed"
         raise UsageError(text, f"Install it with: {install_line('serve')}") from None

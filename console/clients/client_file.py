@@ -32,7 +32,7 @@ from team_console.console.clients.session_files import EVERY_SESSION
 from team_console.console.clients.settings_part import SERVER, SERVERS, FindEarlier, edit_settings, hooks_of, members_in
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.extras import is_installed
+from team_console.store.model.optional_packages import is_installed
 
 EMPTY_JSON = "{}\n"
 _BYTE_ORDER_MARK = "\ufeff"

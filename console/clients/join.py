@@ -33,9 +33,9 @@ from team_console.console.clients.joined import (
 from team_console.console.clients.programs import PROGRAMS
 from team_console.console.clients.session_files import EVERY_SESSION, LEFT_OUT, name_files
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.extras import install_line, is_installed
 from team_console.store.model.home import home
 from team_console.store.model.names import USER, check_name
+from team_console.store.model.optional_packages import install_line, is_installed
 from team_console.store.service.caller import Caller
 from team_console.store.service.members import add_members, remove_members, set_member
 from team_console.store.settings.team_config import Agent

@@ -50,7 +50,7 @@ from team_console.console.mcp.results import (
 from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.seen import Face, Seen
+from team_console.store.protocol.shown_when_decided import Face, Seen
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.inbox import Received

@@ -12,7 +12,7 @@ from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.evidence import ShownEvidence
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol.seen import Seen
+from team_console.store.protocol.shown_when_decided import Seen
 from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.form_results import CHANGED
 

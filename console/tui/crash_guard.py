@@ -22,7 +22,7 @@ from rich.console import RenderableType
 from team_console.console.faults import Faults
 from team_console.console.tui.canvas import Canvas, CanvasDriver
 from team_console.console.tui.textual_fixes import MendedApp, mend_textual
-from team_console.widgets.frames import FrameHeld, Frames
+from team_console.widgets.held_frames import FrameHeld, Frames
 from team_console.widgets.panel import NotShown
 from textual import on
 from textual.css.query import NoMatches

@@ -13,7 +13,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.seen import Seen, seen_of
+from team_console.store.protocol.shown_when_decided import Seen, seen_of
 from team_console.store.protocol.tool_input import path_of_input
 from team_console.store.views.evidence import (
     EVIDENCE_NOT_KNOWN,

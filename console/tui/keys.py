@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from team_console.console.actions import BY_ID, Action, Group
 from team_console.console.tui.screen_protocols import ConsoleProtocol, MainScreenProtocol
-from team_console.widgets.frames import Frames
+from team_console.widgets.held_frames import Frames
 from textual.app import App
 from textual.errors import NoWidget
 from textual.events import Event, Key, MouseDown, MouseUp, Paste

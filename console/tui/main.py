@@ -31,7 +31,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.bars import FewLines
 from team_console.widgets.detail import Detail
-from team_console.widgets.frames import Frames, frames_of
+from team_console.widgets.held_frames import Frames, frames_of
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType

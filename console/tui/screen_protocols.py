@@ -14,7 +14,7 @@ from team_console.console.tui.lists import Lists
 from team_console.console.tui.screen_state import ScreenState
 from team_console.store.service.caller import Caller
 from team_console.store.views.rows import View
-from team_console.widgets.frames import Frames
+from team_console.widgets.held_frames import Frames
 from textual.app import App
 
 

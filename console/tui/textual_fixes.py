@@ -22,7 +22,7 @@ from rich.cells import cell_len, get_character_cell_size, split_graphemes
 from rich.console import RenderableType
 from rich.segment import Segment
 from team_console.console.tui.held_frames import HeldFrames, MarkedFile
-from team_console.widgets.frames import FrameHeld
+from team_console.widgets.held_frames import FrameHeld
 from textual._ansi_sequences import SYNC_END as SYNC_END
 from textual._ansi_sequences import SYNC_START as SYNC_BEGIN
 from textual._compositor import Compositor

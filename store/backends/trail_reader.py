@@ -12,7 +12,7 @@ from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Fields, without
-from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, ids_written_by_desk
+from team_console.store.model.recorded_facts import MIGRATE, RecordedFact, RecordedFacts, ids_written_by_desk
 from team_console.store.protocol.trail_facts import fact_of
 from team_console.store.settings.in_force import recorded_text
 from team_console.store.settings.settings_file import settings_in

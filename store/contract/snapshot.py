@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.settings.team_config import TeamConfig
 

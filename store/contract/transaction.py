@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, is_copy
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.settings.in_force import SettingsInForce
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.client_sessions import is_end
 from team_console.store.protocol.judgement import Judged, judge_entries
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST, SHUTDOWN_RESPONSE, RequestKind

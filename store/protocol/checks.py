@@ -18,7 +18,6 @@ from team_console.store.model.message import (
 )
 from team_console.store.model.names import hint_with_nearest
 from team_console.store.model.safe import is_blank
-from team_console.store.protocol.carried import CARRIERS, carried_in
 from team_console.store.protocol.field_forms import wrong_parts
 from team_console.store.protocol.kinds import (
     FOR_CLIENTS,
@@ -33,6 +32,7 @@ from team_console.store.protocol.kinds import (
 )
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.sprint_bodies import check_carried, sprint_content, sprint_problems
+from team_console.store.protocol.sprint_in_text import CARRIERS, carried_in
 
 
 def default_recipients(type: str, to: Sequence[str]) -> tuple[str, ...]:

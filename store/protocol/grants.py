@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import FieldDict, Fields, Message, from_record, is_same, without
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.client_requests import ONCE, denial_of, origin_of, permission_of
 from team_console.store.protocol.foreign_fields import items_in, mappings_in, text_in
 from team_console.store.protocol.kinds import RequestKind

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.client_requests import TIMED_OUT, expiry_of
 from team_console.store.protocol.kinds import ASKED_BACK, IN_WORDS, RESULTS, REUSED_IDS, RequestKind
 from team_console.store.protocol.parsing import parse_message, thread_of
@@ -34,7 +34,7 @@ from team_console.store.protocol.request_chains import (
 )
 from team_console.store.protocol.request_messages import Claim, RequestMessages, Thread, claims_to_answer, pool_of
 from team_console.store.protocol.request_row import Flag, RequestRow, RequestState
-from team_console.store.protocol.seen import digest_of, given_on
+from team_console.store.protocol.shown_when_decided import digest_of, given_on
 from team_console.store.protocol.titles import message_title
 from team_console.store.protocol.trust import NOT_ON_RECORD, writes_elsewhere
 from team_console.store.protocol.verdicts import is_verdict, word_of

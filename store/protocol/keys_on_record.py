@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from team_console.store.model.json_text import canonical_json
 from team_console.store.model.names import USER
-from team_console.store.model.recorded import Acceptance, Confirmation, RecordedFacts
+from team_console.store.model.recorded_facts import Acceptance, Confirmation, RecordedFacts
 from team_console.store.protocol.ssh_signature import read_signature
 from team_console.store.protocol.verdicts import SIGNATURE, signature_trouble
 from team_console.store.settings.public_keys import key_bytes

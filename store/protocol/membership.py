@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct, field
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, as_name, is_name
-from team_console.store.protocol.carried import CARRIERS
 from team_console.store.protocol.client_sessions import SESSION, Doing, Sessions, session_note
 from team_console.store.protocol.foreign_fields import items_in, text_in
 from team_console.store.protocol.kinds import AGENT_DESTROYED
 from team_console.store.protocol.parsing import ParsedMessage
 from team_console.store.protocol.placed_message import PlacedMessage, StoreOrder
+from team_console.store.protocol.sprint_in_text import CARRIERS
 from team_console.store.settings.team_config import TeamConfig
 
 CREATED, DESTROYED, ROSTER = "AGENT_CREATED", AGENT_DESTROYED, "AGENT_ROSTER_BROADCAST"

@@ -9,9 +9,9 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Fields, Message, per_message
 from team_console.store.model.names import canonical
-from team_console.store.protocol.carried import NO_FIELDS, carried_in
 from team_console.store.protocol.foreign_fields import as_key, key_in
 from team_console.store.protocol.kinds import UNKNOWN, Family, MessageKind, RequestKind, kind_of
+from team_console.store.protocol.sprint_in_text import NO_FIELDS, carried_in
 
 _WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
 """Families whose questions and answers share a `request_id` in their payload."""

@@ -10,14 +10,14 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 from team_console.store.model.message import Message
-from team_console.store.model.recorded import RecordedFacts, RecordOrder
+from team_console.store.model.recorded_facts import RecordedFacts, RecordOrder
 from team_console.store.protocol.client_requests import answers_of
 from team_console.store.protocol.kinds import FOR_CLIENTS, IN_WORDS, REUSED_IDS, UNKNOWN, VERDICT_ONLY, RequestKind
 from team_console.store.protocol.membership import CREATED, created_agent
 from team_console.store.protocol.parsing import parse_message, thread_of
 from team_console.store.protocol.placed_message import PlacedMessage
 from team_console.store.protocol.rights import may_answer
-from team_console.store.protocol.seen import digest_of, given_on
+from team_console.store.protocol.shown_when_decided import digest_of, given_on
 from team_console.store.protocol.sprint_bodies import COMPLETE
 from team_console.store.protocol.trust import objection
 from team_console.store.settings.team_config import TeamConfig

@@ -9,7 +9,7 @@ from enum import StrEnum
 from msgspec import Struct
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message
-from team_console.store.model.recorded import RecordOrder
+from team_console.store.model.recorded_facts import RecordOrder
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message, thread_of
 from team_console.store.protocol.titles import verdict_reason

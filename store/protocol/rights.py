@@ -11,7 +11,7 @@ from typing import NamedTuple
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.kinds import (
     DECIDED_BY_LEAD,
     SHUTDOWN_REQUEST,

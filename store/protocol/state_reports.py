@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.message import Message, per_message
-from team_console.store.protocol.carried import carried_name
 from team_console.store.protocol.client_sessions import SESSION, session_note
 from team_console.store.protocol.foreign_fields import mapping_in, text_in
+from team_console.store.protocol.sprint_in_text import carried_name
 
 _REPORTING = frozenset({"broadcast", "notify"})
 _LONGEST_READ = 4000

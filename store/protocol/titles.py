@@ -9,7 +9,7 @@ from team_console.store.protocol.client_requests import answers_text, denial_of,
 from team_console.store.protocol.foreign_fields import mappings_in, text_in
 from team_console.store.protocol.kinds import Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
-from team_console.store.protocol.seen import REQUEST_DIGEST, SHOWN, SHOWN_BY
+from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST, SHOWN, SHOWN_BY
 from team_console.store.protocol.tool_input import headline_of, value_lines
 
 _LONGEST = 200

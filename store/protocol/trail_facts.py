@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from team_console.store.model.message import Fields, Message, from_record
-from team_console.store.model.recorded import RecordedFact
-from team_console.store.protocol.carried import carried_name
+from team_console.store.model.recorded_facts import RecordedFact
 from team_console.store.protocol.grants import use_in
 from team_console.store.protocol.kinds import UNKNOWN, kind_of
 from team_console.store.protocol.membership import CREATED, created_agent
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.sprint_in_text import carried_name
 
 _QUOTING = ("request_id", "requestId", "in_reply_to", "approve", "approved")
 """Keys by which a message of any kind may belong to a request."""

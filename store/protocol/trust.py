@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from team_console.store.model.message import FieldDict, Message
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.grants import grant_trouble, names_grant, use_in
 from team_console.store.protocol.keys_on_record import fingerprint, fingerprint_of_bytes, keys_of
 from team_console.store.protocol.message_seal import Seal, message_seal
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.rights import breach
-from team_console.store.protocol.seen import REQUEST_DIGEST, SHOWN_BY, digest_of, given_on
+from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST, SHOWN_BY, digest_of, given_on
 from team_console.store.protocol.ssh_signature import read_signature
 from team_console.store.protocol.verdicts import (
     SIGNATURE,

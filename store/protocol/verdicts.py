@@ -12,7 +12,7 @@ from team_console.store.model.json_text import canonical_json
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.kinds import AGENT_DESTROYED, DECIDED_BY_LEAD, SHUTDOWN_REQUEST, UNKNOWN, RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.seen import REQUEST_DIGEST, SHOWN
+from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST, SHOWN
 from team_console.store.protocol.ssh_signature import SshSignature, read_signature
 from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.team_config import TeamConfig
@@ -161,7 +161,7 @@ def _verify(text: str, signature: str, keys: Sequence[str], namespace: str) -> s
 def _fits_text(parts: SshSignature, text: str, signature: str) -> bool | None:
     """Return whether a signature fits a text, by `cryptography`, else by `ssh-keygen`; None where neither is there."""
     try:
-        from team_console.store.protocol.key_arithmetic import is_signed_by_key
+        from team_console.store.protocol.ssh_cryptography import is_signed_by_key
     except ImportError:
         from team_console.store.protocol.ssh_keygen import verify  # 10 ms: subprocess and tempfile
 

@@ -9,14 +9,13 @@ from functools import partial
 from team_console.store.contract.snapshot import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
+from team_console.store.model.delivery_schedule import lease_end
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import FieldDict, Fields, Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
 from team_console.store.model.safe import safe_line
-from team_console.store.model.schedule import lease_end
 from team_console.store.protocol.agent_stops import stopped_agents
-from team_console.store.protocol.carried import CARRIERS
 from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.protocol.judgement import with_bearing
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST
@@ -26,8 +25,9 @@ from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.placed_message import EARLIEST
 from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.rights import SM, classes_of
-from team_console.store.protocol.seen import Seen
+from team_console.store.protocol.shown_when_decided import Seen
 from team_console.store.protocol.sprint_bodies import sprint_content
+from team_console.store.protocol.sprint_in_text import CARRIERS
 from team_console.store.protocol.team_rules import ending_problem
 from team_console.store.protocol.verdicts import SIGNATURE, SIGNED_ORDER
 from team_console.store.service.agent_command import run_command

@@ -14,7 +14,7 @@ from team_console.store.protocol.kinds import REUSED_IDS, SUPERSEDING, RequestKi
 from team_console.store.protocol.parsing import asks
 from team_console.store.protocol.request_row import RequestRow, RequestState
 from team_console.store.protocol.rights import may_answer
-from team_console.store.protocol.seen import Face, Seen, digest_of
+from team_console.store.protocol.shown_when_decided import Face, Seen, digest_of
 from team_console.store.service.writing import archive_as_read
 
 

@@ -31,7 +31,7 @@ from team_console.store.protocol.kinds import IN_WORDS, VERDICT_ONLY, RequestKin
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.remarks import REMARKS, Remark, remark_words
-from team_console.store.protocol.seen import Face, Seen
+from team_console.store.protocol.shown_when_decided import Face, Seen
 from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.tool_input import editable_part, edited_input, edited_text
 

@@ -12,11 +12,7 @@ from msgspec import Struct
 from team_console.store.contract.snapshot import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
-from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import TABLE_REFUSES, FieldDict, Message, Status, by_id, ids_of
-from team_console.store.model.names import ALL, USER, check_name, is_name
-from team_console.store.model.safe import counted, is_blank
-from team_console.store.model.schedule import (
+from team_console.store.model.delivery_schedule import (
     ON_ITS_WAY,
     attempts_of,
     is_due,
@@ -26,6 +22,10 @@ from team_console.store.model.schedule import (
     next_attempt,
     wait_after,
 )
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import TABLE_REFUSES, FieldDict, Message, Status, by_id, ids_of
+from team_console.store.model.names import ALL, USER, check_name, is_name
+from team_console.store.model.safe import counted, is_blank
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST
 from team_console.store.protocol.message_seal import Seal, message_seal
 from team_console.store.protocol.parsing import parse_message

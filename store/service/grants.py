@@ -13,7 +13,7 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, by_id
-from team_console.store.model.recorded import RECALL_GRANT
+from team_console.store.model.recorded_facts import RECALL_GRANT
 from team_console.store.protocol.client_answer import sent_back
 from team_console.store.protocol.grants import (
     ANSWER,
@@ -28,7 +28,7 @@ from team_console.store.protocol.grants import (
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.request_row import RequestRow, RequestState
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.shown_when_decided import digest_of
 from team_console.store.protocol.trust import shown_by_grant
 from team_console.store.service.answerable import close_question, find_question, requests_in
 from team_console.store.service.caller import Caller, Receipt, receipt

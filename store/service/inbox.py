@@ -14,18 +14,18 @@ from team_console.store.contract.snapshot import OUTCOME_UNKNOWN, Snapshot
 from team_console.store.contract.team import Addressed, Team
 from team_console.store.contract.transaction import RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
+from team_console.store.model.delivery_schedule import MAX_LEASE, attempts_of, is_held, next_attempt, wait_after
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TABLE_REFUSES, TRUST, Message, Status, ids_of
 from team_console.store.model.names import canonical, check_name
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.model.safe import first_of
-from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held, next_attempt, wait_after
 from team_console.store.protocol.foreign_fields import mapping_in
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.request_messages import claims_to_answer
 from team_console.store.protocol.rights import breach
-from team_console.store.protocol.seen import digest_of, given_on
+from team_console.store.protocol.shown_when_decided import digest_of, given_on
 from team_console.store.protocol.trust import TrustMark, mark_of
 from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, receipt

@@ -13,7 +13,7 @@ from team_console.store.contract.snapshot import Snapshot, TeamState
 from team_console.store.contract.transaction import RefusedRowsError, Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, Status, ids_of, with_recorded_words
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.model.safe import counted
 from team_console.store.protocol.trail_facts import is_answer
 from team_console.store.service.caller import Caller

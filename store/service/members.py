@@ -12,7 +12,7 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import without_none
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean, hint_with_nearest, refuse_case_twin
-from team_console.store.model.recorded import ADD_MEMBERS, REMOVE_MEMBERS
+from team_console.store.model.recorded_facts import ADD_MEMBERS, REMOVE_MEMBERS
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.rights import check_settings

@@ -21,7 +21,7 @@ from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.names import ALL, USER, is_name
-from team_console.store.model.recorded import CARRIED, RecordedFacts
+from team_console.store.model.recorded_facts import CARRIED, RecordedFacts
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.foreign_fields import mappings_in
 from team_console.store.service.answerable import requests_in

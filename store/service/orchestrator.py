@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import replace
 from team_console.store.model.clock import to_text
+from team_console.store.model.delivery_schedule import ON_ITS_WAY, attempts_of, retries_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, value_words
 from team_console.store.model.message import FieldDict, Message, Status, priority_named
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import counted
-from team_console.store.model.schedule import ON_ITS_WAY, attempts_of, retries_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import PassResult
 from team_console.store.service.inbox import require_known

@@ -17,7 +17,6 @@ from team_console.store.model.names import canonical, is_name
 from team_console.store.model.safe import is_blank
 from team_console.store.protocol.client_requests import FURTHER, ONCE, WHY, denial_of, origin_of
 from team_console.store.protocol.foreign_fields import key_in
-from team_console.store.protocol.free_text import secret_warnings
 from team_console.store.protocol.kinds import ASKBACK, ASKED_BACK, REPLACES, RESPONSES, SHUTDOWN_REQUEST, RequestKind
 from team_console.store.protocol.membership import known_members
 from team_console.store.protocol.parsing import parse_message
@@ -25,7 +24,8 @@ from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.remarks import REMARKS, Remark
 from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.rights import breach, direction_problems
-from team_console.store.protocol.seen import REQUEST_DIGEST, Seen, digest_of
+from team_console.store.protocol.secrets_and_summaries import secret_warnings
+from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST, Seen, digest_of
 from team_console.store.service.agents import (
     agent_to_end,
     announce_new_agent,

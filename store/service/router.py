@@ -14,10 +14,17 @@ from team_console.store.contract.snapshot import Snapshot
 from team_console.store.contract.team import opened_read_only
 from team_console.store.contract.transaction import RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
+from team_console.store.model.delivery_schedule import (
+    attempts_of,
+    is_expired,
+    is_held,
+    lease_end,
+    max_attempts,
+    next_attempt,
+)
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.safe import counted
-from team_console.store.model.schedule import attempts_of, is_expired, is_held, lease_end, max_attempts, next_attempt
 from team_console.store.service.agent_command import run_command
 from team_console.store.service.agents import finish_due, next_ending
 from team_console.store.service.caller import Caller

@@ -10,7 +10,7 @@ from team_console.store.contract.snapshot import TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message, Status
-from team_console.store.model.recorded import RECALL_GRANT
+from team_console.store.model.recorded_facts import RECALL_GRANT
 from team_console.store.protocol.grants import GRANTED, RECALLED, RunningGrant, grants_among, scope_in
 from team_console.store.protocol.trust import grant_objection
 from team_console.store.service.writing import Draft, write_drafts

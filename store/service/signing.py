@@ -24,7 +24,7 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.home import state_folder
 from team_console.store.model.message import FieldDict, Message, from_record, without
-from team_console.store.model.recorded import ACCEPT_KEYS, RecordedFacts
+from team_console.store.model.recorded_facts import ACCEPT_KEYS, RecordedFacts
 from team_console.store.protocol import ssh_keygen
 from team_console.store.protocol.keys_on_record import (
     KEYS_NAMESPACE,
@@ -37,7 +37,7 @@ from team_console.store.protocol.keys_on_record import (
     keys_of_humans,
 )
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST
-from team_console.store.protocol.seen import EVIDENCE, REQUEST_DIGEST, SHOWN, SHOWN_BY, digest_of
+from team_console.store.protocol.shown_when_decided import EVIDENCE, REQUEST_DIGEST, SHOWN, SHOWN_BY, digest_of
 from team_console.store.protocol.ssh_signature import read_signature
 from team_console.store.protocol.verdicts import SIGNATURE, VERDICT_NAMESPACE, statement
 from team_console.store.service.caller import Caller

@@ -27,16 +27,16 @@ from team_console.store.model.message import (
     priority_named,
 )
 from team_console.store.model.names import ALL, USER, check_name, did_you_mean, hint_with_nearest
-from team_console.store.protocol.carried import CARRIERS, carried_name
 from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.client_sessions import SESSION
 from team_console.store.protocol.foreign_fields import key_in
-from team_console.store.protocol.free_text import secret_warnings, summary_warnings
 from team_console.store.protocol.kinds import KINDS, REPLACES, RESULTS, UNKNOWN, RequestKind, default_priority
 from team_console.store.protocol.membership import known_members, members, membership_facts
 from team_console.store.protocol.parsing import ParsedMessage, asks, parse_message
 from team_console.store.protocol.rights import check_permission, check_settings
+from team_console.store.protocol.secrets_and_summaries import secret_warnings, summary_warnings
 from team_console.store.protocol.sprint_bodies import BATCH_REPORT, plans_of
+from team_console.store.protocol.sprint_in_text import CARRIERS, carried_name
 from team_console.store.protocol.team_rules import (
     TeamFacts,
     expected_on_roster,

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 from msgspec import Meta, ValidationError, convert
 from team_console.store.model.clock import from_text
 from team_console.store.model.names import ALL, RULE, as_name, did_you_mean
-from team_console.store.settings.outline import NotYamlError, Outline, below, outlines_of_parts, read_outline
 from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.table import HOISTED, SETTING_TABLE, Setting, ValueForm
 from team_console.store.settings.team_config import ASK_WORDS, QUEUE_PLACES, ConfigProblem
+from team_console.store.settings.yaml_parser import NotYamlError, Outline, below, outlines_of_parts, read_outline
 
 _RULE_OF_CLAUDE_CODE = r"(?a)(?:[A-Z]\w*(?:\(.+\))?|mcp__[\w.*-]+)"
 """A permission rule of Claude Code, such as `Bash(make deploy:*)`."""

@@ -13,7 +13,7 @@ from team_console.store.contract.snapshot import Snapshot
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message, Status, ids_of
 from team_console.store.model.message import by_id as messages_by_id
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.foreign_fields import mapping_in, text_in
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.placed_message import StoreOrder, when_created

@@ -17,7 +17,7 @@ from team_console.store.contract.team import AuditLine, Team
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Fields, Message, by_id
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.foreign_fields import text_in, texts_in
 from team_console.store.protocol.grants import names_grant
@@ -25,7 +25,15 @@ from team_console.store.protocol.keys_on_record import keys_of
 from team_console.store.protocol.kinds import RESULTS, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.placed_message import EARLIEST, when_created
-from team_console.store.protocol.seen import REQUEST_DIGEST, SHOWN, SHOWN_BY, Face, digest_of, given_on, shown_in
+from team_console.store.protocol.shown_when_decided import (
+    REQUEST_DIGEST,
+    SHOWN,
+    SHOWN_BY,
+    Face,
+    digest_of,
+    given_on,
+    shown_in,
+)
 from team_console.store.protocol.ssh_signature import clean_armour
 from team_console.store.protocol.titles import verdict_reason
 from team_console.store.protocol.trust import is_signed, objection

@@ -7,9 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.model.message import Message, Status
-from team_console.store.model.names import ALL
-from team_console.store.model.schedule import (
+from team_console.store.model.delivery_schedule import (
     ON_ITS_WAY,
     OVERDUE_AFTER,
     attempts_of,
@@ -17,6 +15,8 @@ from team_console.store.model.schedule import (
     max_attempts,
     next_attempt,
 )
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import ALL
 from team_console.store.protocol.placed_message import PlacedMessage
 from team_console.store.views.rows import DeliveryRow, DeliveryState
 

@@ -19,7 +19,7 @@ from team_console.store.model.clock import local_time
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.shown_when_decided import digest_of
 from team_console.store.views.differences import counts_of, line_difference
 from team_console.store.views.rows import Batch, RequestRow, RequestState
 

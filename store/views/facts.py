@@ -13,7 +13,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.agent_stops import Stop, is_speech
 from team_console.store.protocol.judgement import Judged, row_at
 from team_console.store.protocol.kinds import RequestKind

@@ -9,12 +9,12 @@ from itertools import chain
 
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine, LineSeal
+from team_console.store.model.delivery_schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import PRIORITIES, STATUSES, Message, Priority, Status, changed_problem
 from team_console.store.model.names import RULE, hint_with_nearest
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.client_sessions import SESSION
 from team_console.store.protocol.foreign_fields import text_in

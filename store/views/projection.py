@@ -14,7 +14,7 @@ from operator import attrgetter
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.message import Message, by_id, from_record, ids_of
 from team_console.store.model.names import ALL, USER
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.agent_stops import agent_stops
 from team_console.store.protocol.client_sessions import SESSION
 from team_console.store.protocol.judgement import judge_entries

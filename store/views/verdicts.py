@@ -16,7 +16,7 @@ from team_console.store.protocol.client_requests import NOTES
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.placed_message import when_created
 from team_console.store.protocol.request_row import Flag
-from team_console.store.protocol.seen import REQUEST_DIGEST, digest_of
+from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST, digest_of
 from team_console.store.protocol.trust import TrustMark, trust_words
 from team_console.store.service.answerable import no_request, refuse_damaged
 from team_console.store.service.caller import Caller

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from team_console.store.model.extras import install_line
+from team_console.store.model.optional_packages import install_line
 
 from tests.equipment.cases import cases
 from tests.equipment.client_session import WAIT

@@ -14,7 +14,7 @@ from team_console.store.contract.snapshot import Condition, Snapshot
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, new_record
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import RequestRow, RosterRow, View

@@ -50,7 +50,7 @@ from msgspec.structs import replace
 from team_console.console.actions import configure_keys
 from team_console.store.model.home import state_folder
 from team_console.store.model.message import new_record
-from team_console.store.model.recorded import ADD_MEMBERS, REMOVE_MEMBERS
+from team_console.store.model.recorded_facts import ADD_MEMBERS, REMOVE_MEMBERS
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.waiting import human_present

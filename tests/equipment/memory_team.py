@@ -19,7 +19,7 @@ from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Message, is_copy
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.trail_facts import fact_of
 from team_console.store.settings.editing import settings_as_yaml

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from team_console.store.model.message import Message, from_record
-from team_console.store.protocol.seen import REQUEST_DIGEST, digest_of
+from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST, digest_of
 from team_console.store.protocol.verdicts import SIGNATURE, VERDICT_NAMESPACE, statement
 
 from tests.equipment.command_line import needs

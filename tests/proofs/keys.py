@@ -22,7 +22,7 @@ from team_console.store.contract.team import AuditLine, Team
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.seen import SHOWN_BY
+from team_console.store.protocol.shown_when_decided import SHOWN_BY
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent

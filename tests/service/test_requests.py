@@ -12,7 +12,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code
 from team_console.store.model.message import new_record
 from team_console.store.protocol.remarks import Remark, place_remarks
-from team_console.store.protocol.seen import EVIDENCE, Face, Seen, digest_of, seen_of
+from team_console.store.protocol.shown_when_decided import EVIDENCE, Face, Seen, digest_of, seen_of
 from team_console.store.service import agents, requests, sending
 from team_console.store.service.compaction import still_needed
 

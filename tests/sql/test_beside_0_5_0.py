@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.model.message import from_record
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.shown_when_decided import digest_of
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.views.status import view_of_team

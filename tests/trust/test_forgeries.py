@@ -24,7 +24,7 @@ from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.grants import GRANTED, answer_by
-from team_console.store.protocol.seen import REQUEST_DIGEST, digest_of
+from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST, digest_of
 from team_console.store.protocol.trust import objection, shown_by_grant
 from team_console.store.protocol.verdicts import SIGNATURE, VERDICT_NAMESPACE
 from team_console.store.service import asking, inbox, requests, sending

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from team_console.store.model.errors import TeamError
-from team_console.store.protocol.seen import SHOWN_BY, seen_of
+from team_console.store.protocol.shown_when_decided import SHOWN_BY, seen_of
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.service.decision import KEY, Decision

@@ -63,7 +63,7 @@ def desk(team: CommandLine) -> Iterator[Desk]:
 @cases
 def test_every_kind_of_key_signs(team: CommandLine, monkeypatch: pytest.MonkeyPatch, kind: str, outside: bool) -> None:
     if outside:
-        monkeypatch.setitem(sys.modules, "team_console.store.protocol.key_arithmetic", None)
+        monkeypatch.setitem(sys.modules, "team_console.store.protocol.ssh_cryptography", None)
     sign_verdicts(team.folder, kind=kind)
     desk = Desk(str(team.folder))
     request = desk.plan()
@@ -82,7 +82,7 @@ def test_without_any_means_to_verify_nothing_decides_and_the_next_step_is_told(
     request = desk.plan()
     requests.approve(desk.ceo, request_id=request)
     verdicts._verified_signatures.clear()
-    monkeypatch.setitem(sys.modules, "team_console.store.protocol.key_arithmetic", None)
+    monkeypatch.setitem(sys.modules, "team_console.store.protocol.ssh_cryptography", None)
     monkeypatch.setenv("PATH", "/nonexistent")
     row = desk.row(request)
     assert (row.state, row.flags) == (RequestState.OPEN, (Flag.FORGED,))
@@ -186,7 +186,7 @@ def test_of_a_hardware_key_counts_what_it_was_touched_for_and_no_other_word(
 ) -> None:
     if program:
         needs("ssh-keygen")
-        monkeypatch.setitem(sys.modules, "team_console.store.protocol.key_arithmetic", None)
+        monkeypatch.setitem(sys.modules, "team_console.store.protocol.ssh_cryptography", None)
     monkeypatch.setattr(verdicts, "_verified_signatures", {})
     assert signature_trouble(text, signature, [key]) == trouble
 

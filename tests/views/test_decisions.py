@@ -13,7 +13,7 @@ from team_console.store.contract.team import AuditLine
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
 from team_console.store.protocol.kinds import WITHDRAWN
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.shown_when_decided import digest_of
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
     DecidedRequest,

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from team_console.store.protocol.seen import seen_of
+from team_console.store.protocol.shown_when_decided import seen_of
 from team_console.store.service import inbox, requests
 from team_console.store.views.decisions import Proof, ledger_of_team
 

@@ -12,7 +12,7 @@ import pytest
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.views.projection import Projection

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 import yaml
 from team_console.store.model.message import Message
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 
 from tests.equipment.chronicle import Chronicle, creation, settings
 from tests.equipment.places import is_seen, steps_of, stories_beside

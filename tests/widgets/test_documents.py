@@ -16,10 +16,10 @@ from team_console.store.model.safe import safe_text
 from team_console.store.protocol.message_seal import Seal
 from team_console.widgets.document import Document, Heading
 from team_console.widgets.document_layout import laid_out
+from team_console.widgets.markdown_and_code import prose
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.message_words import decision_words
 from team_console.widgets.text import Line, crop, crop_name, fit, spread, text_of, width_of
-from team_console.widgets.text_forms import prose
 from team_console.widgets.wrapping import pieces, wrap
 
 from tests.equipment.cases import cases

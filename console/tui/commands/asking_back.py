@@ -14,7 +14,7 @@ from team_console.console.tui.pending_decisions import PendingDecision
 from team_console.console.tui.toast_words import in_quotes
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.remarks import Remark, remark_on
-from team_console.store.protocol.seen import digest_of, seen_of
+from team_console.store.protocol.shown_when_decided import digest_of, seen_of
 from team_console.store.service.decision import Decision
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import RequestRow

@@ -30,7 +30,7 @@ from team_console.store.protocol.grants import scope_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.remarks import Remark
-from team_console.store.protocol.seen import Seen, digest_of, seen_of, seen_of_words
+from team_console.store.protocol.shown_when_decided import Seen, digest_of, seen_of, seen_of_words
 from team_console.store.protocol.tool_input import editable_part, headline_of, suggestion_words
 from team_console.store.service import grants, requests
 from team_console.store.service.decision import Decision

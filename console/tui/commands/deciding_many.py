@@ -16,7 +16,7 @@ from team_console.console.tui.pending_decisions import PendingDecision, PendingW
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.client_requests import permission_of
-from team_console.store.protocol.seen import digest_of, seen_of
+from team_console.store.protocol.shown_when_decided import digest_of, seen_of
 from team_console.store.protocol.tool_input import tool_in_line
 from team_console.store.service import inbox
 from team_console.store.views.alike import causes_of, spans_that_differ

@@ -18,7 +18,7 @@ from team_console.store.protocol.client_requests import (
     questions_of,
 )
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.seen import Seen, digest_of, seen_of
+from team_console.store.protocol.shown_when_decided import Seen, digest_of, seen_of
 from team_console.store.protocol.titles import message_title
 from team_console.store.service import requests
 from team_console.store.service.decision import Decision

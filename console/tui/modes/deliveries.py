@@ -11,7 +11,7 @@ from team_console.console.selection import Mode, Selection
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.shown_when_decided import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.store.views.search import Searchable, searchable_message
 from team_console.widgets.document import Document, one_line

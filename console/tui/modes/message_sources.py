@@ -17,7 +17,7 @@ from team_console.store.model.names import USER
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.message_seal import Seal, message_seal
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.seen import digest_of, seen_of
+from team_console.store.protocol.shown_when_decided import digest_of, seen_of
 from team_console.store.views.evidence import claimed_checks, version_before
 from team_console.store.views.rows import ActionItem, RequestRow
 from team_console.widgets.document import Block, Document, Heading, one_line

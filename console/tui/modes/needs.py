@@ -19,7 +19,7 @@ from team_console.store.contract.team import attachment_of
 from team_console.store.model.names import USER
 from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.client_requests import permission_of, questions_of
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.shown_when_decided import digest_of
 from team_console.store.views.alike import causes_of, spans_that_differ
 from team_console.store.views.evidence import Mark
 from team_console.store.views.needs import SAID_BY_KIND, ItemPart, arrange_items, group_of, need_of, part_of

@@ -10,7 +10,7 @@ from team_console.console.tui.empty_lists import BROKEN_DOCUMENT
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.outcomes import NO_LONGER, request_outcome, row_now, with_banner
 from team_console.store.model.safe import safe_text
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.shown_when_decided import digest_of
 from team_console.store.views.rows import RequestRow, RequestState
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document

@@ -18,7 +18,7 @@ from team_console.store.contract.transaction import Changes
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, by_id, from_record
-from team_console.store.model.recorded import ACCEPT_SETTINGS, CARRIED
+from team_console.store.model.recorded_facts import ACCEPT_SETTINGS, CARRIED
 from team_console.store.protocol.foreign_fields import items_in, mapping_in
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.trail_facts import is_answer

@@ -85,7 +85,7 @@ def _open_team(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
     except ValueError as error:
         raise TeamError(Code.TEAM_NOT_FOUND, "the location is not an address of a database", _FORMS_HINT) from error
     except ImportError as error:
-        from team_console.store.model.extras import install_line  # 20 ms: what is known of installed packages
+        from team_console.store.model.optional_packages import install_line  # 20 ms
 
         kind, hint = "PostgreSQL", f"Install it with: {install_line('postgresql')}"
         if isinstance(place, Path):

@@ -11,10 +11,10 @@ from team_console.store.backends.sql.connection import Connection, TransactionLo
 from team_console.store.backends.sql.rows import STAND_INS, Row, RowEntry, changed_row, new_row, read_row, stands_for
 from team_console.store.backends.sql.schema import LOOKED_AT, MESSAGES, NOTES, Shape
 from team_console.store.contract.transaction import RefusedRowsError
+from team_console.store.model.delivery_schedule import ON_ITS_WAY
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Fields, Message, Status
 from team_console.store.model.safe import first_of
-from team_console.store.model.schedule import ON_ITS_WAY
 
 _DELETE_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
 _STILL_COMING = ON_ITS_WAY | {str(Status.CLAIMED), str(Status.DELIVERED)}

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.delivery_schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 from team_console.store.model.errors import Problem
 from team_console.store.model.json_object import refuse_constant, refuse_repeated_keys
 from team_console.store.model.message import (
@@ -32,7 +33,6 @@ from team_console.store.model.message import (
     without,
     without_none,
 )
-from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 from team_console.store.protocol.foreign_fields import items_in, mapping_in
 
 NOTE_KEY = "_envelope"

@@ -48,7 +48,7 @@ from team_console.store.contract.team import Addressed, AuditLine, Page, Progres
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.settings.in_force import SettingsInForce, SettingsReader
 
 _ASK_FOR_HOLDER_SECONDS = 2.0

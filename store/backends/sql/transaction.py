@@ -65,7 +65,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, STATE_KEYS, FieldDict, Fields, Message, ids_of, is_same
 from team_console.store.model.names import ALL, check_name, spellings
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.settings.in_force import SettingsInForce, settings_record, text_digest
 

@@ -14,8 +14,8 @@ from team_console.store.backends.sql.connection import Connection
 from team_console.store.backends.sql.history import telling_lines
 from team_console.store.backends.sql.schema import AUDIT, MESSAGES, NOTES, Shape
 from team_console.store.model.message import Status
-from team_console.store.protocol.carried import CARRIERS
 from team_console.store.protocol.kinds import KINDS, Family
+from team_console.store.protocol.sprint_in_text import CARRIERS
 
 LARGE = 2000
 """A table with more rows than this is read in part."""

@@ -21,7 +21,7 @@ from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersio
 from team_console.store.backends.yaml.layout import is_private_to_other
 from team_console.store.contract.team import AuditLine, LineSeal, judge_seal, seal
 from team_console.store.model.message import FieldDict, Message, nonempty
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.foreign_fields import mapping_in
 from team_console.store.settings.in_force import recorded_text
 

@@ -42,7 +42,7 @@ from team_console.store.contract.transaction import RefusedRowsError
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.names import file_word
-from team_console.store.model.recorded import TRAIL_LOST, RecordedFacts
+from team_console.store.model.recorded_facts import TRAIL_LOST, RecordedFacts
 from team_console.store.settings.in_force import SettingsInForce, settings_record, text_digest
 from team_console.store.settings.settings_file import read_settings
 

@@ -30,7 +30,7 @@ from team_console.store.model.message import (
     is_same,
     rank,
 )
-from team_console.store.model.recorded import REWORDED
+from team_console.store.model.recorded_facts import REWORDED
 
 
 def is_cut(here: object, wanted: object) -> bool:

@@ -290,7 +290,7 @@ def _was_written(disk: Disk, layout: Layout) -> bool:
     """
     if disk.stat(layout.prev) is not None:
         return True
-    from team_console.store.protocol.seen import REQUEST_DIGEST  # with all that judges requests: 8 ms
+    from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST  # with all that judges requests: 8 ms
 
     queue = disk.stat(layout.queue)
     # A queue beyond the limit is told of as such; looking through it would take the console's time at each reading.

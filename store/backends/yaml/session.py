@@ -42,7 +42,7 @@ from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Message, ids_of
 from team_console.store.model.names import ALL, is_name
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.parsing import thread_of
 from team_console.store.settings.in_force import SettingsInForce
 
@@ -287,7 +287,7 @@ def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
     """Refuse to commit what rests on a message that says something else by now."""
     if not rests_on:
         return
-    from team_console.store.protocol.seen import digest_of  # with all that judges requests: 8 ms
+    from team_console.store.protocol.shown_when_decided import digest_of  # with all that judges requests: 8 ms
 
     for message in rests_on:
         now = text.message(message.message_id)

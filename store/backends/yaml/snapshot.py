@@ -24,7 +24,7 @@ from team_console.store.contract.team import Addressed, Progress
 from team_console.store.model.clock import Clock, from_nanoseconds
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, ids_of
-from team_console.store.model.recorded import REWORDED, RecordedFacts
+from team_console.store.model.recorded_facts import REWORDED, RecordedFacts
 from team_console.store.settings.in_force import SettingsInForce
 
 # Finds ids in a damaged entry, whose YAML cannot be read: a key with or without quotes, and the word behind it.

@@ -21,8 +21,8 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import as_name
 from team_console.store.model.safe import fenced, safe_line, safe_text
 from team_console.store.protocol.checks import problems_of
-from team_console.store.protocol.free_text import mask_secrets, secret_warnings, summary_warnings
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.secrets_and_summaries import mask_secrets, secret_warnings, summary_warnings
 from team_console.store.protocol.state_reports import report_of
 from team_console.store.protocol.titles import message_title
 from team_console.store.protocol.tool_input import suggestion_words
@@ -31,9 +31,9 @@ from team_console.store.views.differences import line_difference
 from team_console.store.views.evidence import claimed_checks, named_files, named_stories, other_stories
 from team_console.store.views.search import parse_query, searchable_message
 from team_console.widgets.document_layout import laid_out
+from team_console.widgets.markdown_and_code import code, diff, plain, prose
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.text import crop, marked_hits
-from team_console.widgets.text_forms import code, diff, plain, prose
 from team_console.widgets.wrapping import wrap
 
 from tests.equipment.cases import constant

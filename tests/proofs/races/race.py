@@ -14,7 +14,7 @@ from pathlib import Path
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
-from team_console.store.protocol.seen import REQUEST_DIGEST, SHOWN, Seen, digest_of, seen_of
+from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST, SHOWN, Seen, digest_of, seen_of
 from team_console.store.service import requests
 from team_console.store.service.answerable import live_question
 from team_console.store.service.caller import Caller
