@@ -17,8 +17,7 @@ from team_console.console.cli.main import arg, flag, verb
 from team_console.console.cli.output import columns, is_terminal
 from team_console.console.cli.team import ASK_HELP, make_project_team, parse_rules
 from team_console.console.clients.client import Running
-from team_console.console.clients.join import JoinOutcome, join, join_all, leave
-from team_console.console.clients.join_receipts import one_join_at_a_time
+from team_console.console.clients.join import JoinOutcome, join, join_all, leave, one_join_at_a_time
 from team_console.console.clients.joined import joined_by
 from team_console.console.clients.programs import PROGRAMS, running_sessions
 from team_console.console.clients.session_files import EVERY_SESSION

@@ -1,23 +1,25 @@
-"""Read and edit a file of a client in which a member joins and leaves: its settings, or a marked block of a text."""
+"""File of a client in which a member joins and leaves: how it is read and edited, and the receipt of what was made."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import re
 import shlex
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.file_change import FileChange, FileRefused, read_file
 from team_console.console.clients.hook_lines import hook_command, quiet_condition
 from team_console.console.clients.instructions import instructions_for, program
-from team_console.console.clients.join_receipts import JoinReceipt, receipt_of
 from team_console.console.clients.json_editing import (
     EditedText,
     EditText,
@@ -28,10 +30,11 @@ from team_console.console.clients.json_editing import (
     parse_object,
     value_at,
 )
-from team_console.console.clients.session_files import EVERY_SESSION
+from team_console.console.clients.session_files import EVERY_SESSION, SessionFiles
 from team_console.console.clients.settings_part import SERVER, SERVERS, FindEarlier, edit_settings, hooks_of, members_in
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.home import state_folder
 from team_console.store.model.optional_packages import is_installed
 
 EMPTY_JSON = "{}\n"
@@ -85,6 +88,101 @@ class Joining(Struct, frozen=True):
             more: What else a client wants to know of a server.
         """
         return [SettingsPart([SERVERS], {**self.server, **more}, SERVER)] if self.has_server else []
+
+
+# Receipts: what each join made in which file of this machine, so that a leave takes out that and nothing else.
+
+
+class JoinReceipt(Struct, omit_defaults=True):
+    """What a join made in one file, or of one member, kept in `XDG_STATE_HOME/team-console/joined`.
+
+    Lost, it only costs precision.
+
+    Attributes:
+        member, team: Who joined which team.
+        file: Where; empty for the member itself in the team's settings.
+        made: What was put there that was not there before; in the file under the name `notes`.
+        is_new: Whether there was no such file before.
+        blank: The white space that the file was; None where it said something, or was not there.
+        each: Whether `join --all` made it, by which each session is a member of its own.
+        events: Those at which hooks of ours were written there, each as often as there are such hooks.
+        folders: Those that were made for the file.
+    """
+
+    member: str
+    team: str
+    file: str = ""
+    made: MadePaths = msgspec.field(name="notes", default_factory=list)
+    is_new: bool = False
+    blank: str | None = None
+    each: bool = False
+    events: list[str] = []
+    folders: list[str] = []
+
+
+def _receipt_files() -> SessionFiles:
+    """Return the folder of the receipts."""
+    return SessionFiles(str(state_folder() / "joined"))
+
+
+def receipts() -> Iterator[JoinReceipt]:
+    """Yield everything that joins made on this machine, as far as it is known."""
+    yield from filter(None, map(_read_receipt, _receipt_files().names("")))
+
+
+def receipt_of(key: str) -> JoinReceipt | None:
+    """Return the receipt of a file, or of a member; None when nothing is known.
+
+    An earlier version kept it under the link by which somebody came to the project.
+    """
+    known = _read_receipt(_file_of(key))
+    if known is not None:
+        return known
+    # guard: receipt-behind-a-link-found
+    return next((receipt for receipt in receipts() if _real_key(receipt) == key), None)
+
+
+def keep_receipt(receipt: JoinReceipt) -> None:
+    """Remember what was made."""
+    _receipt_files().write(_file_of(_key_of(receipt)), msgspec.to_builtins(receipt))
+
+
+def forget_receipt(key: str) -> None:
+    """Remove the receipt of what was taken out again, also one that an earlier version kept under a link."""
+    for known in list(receipts()):
+        if key in (_key_of(known), _real_key(known)):
+            _receipt_files().remove(_file_of(_key_of(known)))
+
+
+def member_key(team: str, name: str) -> str:
+    """Return the key of the receipt for a member that was added to a team's settings."""
+    return f"member {team} {name}"
+
+
+def _key_of(receipt: JoinReceipt) -> str:
+    """Return the key under which a receipt is kept: its file, or its member."""
+    return receipt.file or member_key(receipt.team, receipt.member)
+
+
+def _real_key(receipt: JoinReceipt) -> str:
+    """Return the key under which a join of now keeps the receipt: no link is part of it."""
+    file, team = (os.path.realpath(path) if os.path.isabs(path) else path for path in (receipt.file, receipt.team))
+    return file or member_key(team, receipt.member)
+
+
+def _file_of(key: str) -> str:
+    """Return the name of the file that keeps the receipt of a key; a key may be no name of a file."""
+    return f"{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}.json"
+
+
+def _read_receipt(file: str) -> JoinReceipt | None:
+    """Return the receipt in a file; None where there is none that can be read."""
+    with suppress(msgspec.ValidationError):
+        return msgspec.convert(_receipt_files().read(file), JoinReceipt)
+    return None
+
+
+# Files, and what a join or a leave changes in them.
 
 
 class JoinStep(NamedTuple):

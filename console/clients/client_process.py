@@ -76,8 +76,8 @@ def _process_stat(pid: int) -> _ProcessStat | None:
 
 
 def become_waker(files: SessionFiles, data: EventData) -> int | None:
-    """Return a descriptor that holds the lock of the one process that waits beside the session; None where another
-    does.
+    """Make this process the one that waits beside the session; returns the descriptor that holds its lock, None where
+    another process waits.
 
     One that waited for an earlier process of the client, which has ended, is gone in a moment.
     """
@@ -104,8 +104,12 @@ def become_waker(files: SessionFiles, data: EventData) -> int | None:
         time.sleep(_LOOK_AGAIN)
 
 
-def is_waker(files: SessionFiles, held: int) -> bool:
-    """Return whether the session of this lock goes on: its end takes the file away."""
+def is_session_there(files: SessionFiles, held: int) -> bool:
+    """Return whether the session goes on beside which this process waits: its end takes the locked file away.
+
+    Args:
+        held: The descriptor that `become_waker` returned.
+    """
     try:
         return os.path.samestat(os.stat(os.path.join(files.folder, WAKER)), os.fstat(held))
     except OSError:

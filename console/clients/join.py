@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 import shlex
 import shutil
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.clients.client import Program, Running
-from team_console.console.clients.client_file import ClientFile, Joining, JoinStep, joining_of, location_of
-from team_console.console.clients.file_change import FileChange, FileRefused, write_change
-from team_console.console.clients.join_receipts import (
+from team_console.console.clients.client_file import (
+    ClientFile,
+    Joining,
     JoinReceipt,
+    JoinStep,
     forget_receipt,
+    joining_of,
     keep_receipt,
+    location_of,
     member_key,
     receipt_of,
     receipts,
 )
+from team_console.console.clients.file_change import FileChange, FileRefused, write_change
 from team_console.console.clients.joined import (
     files_by_scope,
     files_of_join_all,
@@ -33,7 +38,7 @@ from team_console.console.clients.joined import (
 from team_console.console.clients.programs import PROGRAMS
 from team_console.console.clients.session_files import EVERY_SESSION, LEFT_OUT, name_files
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.home import home
+from team_console.store.model.home import home, state_folder
 from team_console.store.model.names import USER, check_name
 from team_console.store.model.optional_packages import install_line, is_installed
 from team_console.store.service.caller import Caller
@@ -59,6 +64,24 @@ class JoinOutcome(Struct, frozen=True):
     files: tuple[FileChange, ...]
     notes: tuple[str, ...] = ()
     written: bool = True
+
+
+@contextmanager
+def one_join_at_a_time(*, write: bool) -> Iterator[None]:
+    """Let no other join or leave of this user change files in the block; a block that writes nothing waits for none.
+
+    Where no lock can be kept, the block runs without.
+
+    Two that begin at once would each not see what the other makes: one that fails then would take its team away.
+    """
+    with ExitStack() as held:
+        if write:
+            with suppress(OSError):
+                state_folder().mkdir(parents=True, exist_ok=True)
+                lock = held.enter_context(open(state_folder() / "join.lock", "a", encoding="utf-8"))
+                # guard: one-join-at-a-time
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def join(

@@ -16,11 +16,20 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 from team_console.console.clients.client import Client, Program
-from team_console.console.clients.client_file import ClientFile, Joining, joining_of, location_of, read_client_settings
+from team_console.console.clients.client_file import (
+    ClientFile,
+    Joining,
+    JoinReceipt,
+    joining_of,
+    keep_receipt,
+    location_of,
+    read_client_settings,
+    receipt_of,
+    receipts,
+)
 from team_console.console.clients.file_change import read_file
 from team_console.console.clients.hook_lines import parse_hook_command
 from team_console.console.clients.invocation import Invocation
-from team_console.console.clients.join_receipts import JoinReceipt, keep_receipt, receipt_of, receipts
 from team_console.console.clients.json_editing import NotEditable
 from team_console.console.clients.programs import PROGRAMS, client_of
 from team_console.console.clients.quick import project_of

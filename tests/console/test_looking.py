@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from team_console.console.actions import actions_in
-from team_console.console.clients.join_receipts import JoinReceipt, keep_receipt
+from team_console.console.clients.client_file import JoinReceipt, keep_receipt
 from team_console.console.selection import Mode
 from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.agents import AgentsPane

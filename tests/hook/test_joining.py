@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.clients.join_receipts import (
+from team_console.console.clients.client_file import (
     JoinReceipt,
     forget_receipt,
     keep_receipt,
