@@ -126,7 +126,7 @@ def _changed(number: int, before: Row, after: Row) -> Iterator[Run]:
         if cell is None or cell == old[place]:
             continue
         is_near = start < stop and place - stop <= _GAP
-        if not is_near or any(near is None or near[1] != cell[1] for near in after[start:place]):
+        if not is_near or any(near is None or near[1] != cell[1] for near in after[stop - 1 : place]):
             yield from _run_of_cells(number, start, after[start:stop])
             start = place
         stop = place + 1
