@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -31,9 +32,12 @@ def open_console(call: Call) -> int:
             return 0
 
     reader = StoreReader(call.team, call.actor)
+    gc.disable()  # what a start loads stays, and looking through it takes 40 ms before the first picture
     reader.begin()
     from team_console.console.tui.app import run_console  # 300 ms: Textual, while the reader reads
 
+    gc.freeze()
+    gc.enable()
     return run_console(call.team, me=call.given_actor, read_only=call.options.read_only, reader=reader)
 
 
