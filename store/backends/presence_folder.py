@@ -1,7 +1,5 @@
 """Tell who is present by a folder: one file for each process, locked by it, so that the lock ends with it.
 
-Beside these files are the notes that sessions of clients leave (`session_notes.py`); they are read here.
-
 A file appears under its name only once it is locked, so an unlocked one is that of a process which is gone. The lock
 is the kernel's: it does not depend on process numbers, which mean nothing to a process in another container.
 """
@@ -9,7 +7,6 @@ is the kernel's: it does not depend on process numbers, which mean nothing to a 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import threading
 import time
@@ -20,13 +17,10 @@ from pathlib import Path
 
 from msgspec import Struct
 from team_console.store.backends.locked_files import SAFE, is_locked, open_file, open_folder
-from team_console.store.backends.session_notes import ENDED, RUNS, make_shared_folder
+from team_console.store.backends.session_notes import SessionNotes, make_shared_folder
 from team_console.store.contract.team import UNKNOWN_ATTENDANCE, Attendance, Presence, Team, is_presence_name
-from team_console.store.model.clock import from_nanoseconds, to_text
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Message, Priority, Status, new_record
-from team_console.store.model.names import as_name
-from team_console.store.protocol.client_sessions import SESSION
+from team_console.store.model.message import Message
 
 _MOMENT = 60.0
 """Seconds after which a file that was never locked was left behind by a process killed while it made it."""
@@ -34,11 +28,6 @@ _LOOK = 0.5
 """Seconds between two looks of a console at its own file; whoever waits for the human bears with 1.5 without."""
 _LONGEST_LOOK = 1.0
 """Seconds for which leaving waits for such a look, as in a file system that does not answer."""
-
-_MOST_NOTES = 2_000
-"""Files that are looked at: no team has so many sessions."""
-_LARGEST_NOTE = 64 << 10
-"""Bytes of one note."""
 
 
 class PresenceFolder(Struct, frozen=True):
@@ -118,27 +107,6 @@ class PresenceFolder(Struct, frozen=True):
             return None
 
 
-_NOTE_FIELDS = ("session", "state", "client", "mode", "last_words")
-"""Fields of a note; whom a session brings along stands in the queue alone."""
-
-
-class SessionNotes:
-    """The notes that sessions of clients keep in the folder `path`, as the messages that they would be in the queue."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._known: dict[tuple[str, int, int], Message | None] = {}
-        """Name, inode and time of a file -> the note in it."""
-
-    def look(self) -> tuple[Message, ...]:
-        """Return them, oldest first; unchanged ones are the same objects as before. Writes nothing and never waits."""
-        files = dict(files_of_notes(str(self._path)))
-        known = self._known
-        self._known = {mark: known[mark] if mark in known else _as_message(*mark, path) for mark, path in files.items()}
-        found = (message for message in self._known.values() if message is not None)
-        return tuple(sorted(found, key=lambda message: message.created))
-
-
 class PresentInFolder(Team):
     """A team whose processes are present in a folder beside its messages, with the notes of sessions of clients.
 
@@ -179,28 +147,6 @@ def _descriptor_of(path: Path) -> Iterator[int]:
         yield folder
     finally:
         os.close(folder)
-
-
-def _as_message(name: str, number: int, moment: int, path: str) -> Message | None:
-    """Return a note as the message that it would be in the queue; None for one that names no member."""
-    said = {key: text.encode("utf-8", "replace").decode() for key, text in read_note(path).items()}
-    member = as_name(said.get("member"))
-    if member is None:
-        return None
-    # guard: note-brings-nobody
-    note = {key: text for key, text in said.items() if key in _NOTE_FIELDS}
-    at = to_text(from_nanoseconds(moment))
-    return new_record(
-        message_id=f"{name}-{number}",
-        type=SESSION,
-        sender=member,
-        to=member,
-        created=at,
-        priority=Priority.LOW.value,
-        payload=note,
-        status=Status.READ.value,
-        read_at=at,
-    )
 
 
 def _is_lost(path: Path, held: int | None) -> bool:
@@ -268,28 +214,3 @@ def _sweep_file(folder: int, file: str) -> None:
             os.unlink(file, dir_fd=folder)
     finally:
         os.close(found)
-
-
-def files_of_notes(folder: str) -> Iterator[tuple[tuple[str, int, int], str]]:
-    """Yield each file of a note: its mark (name, inode, time in ns), and its path; never raises."""
-    try:
-        entries = [entry for entry in os.scandir(folder) if entry.name.startswith((RUNS, ENDED))]
-    except OSError:
-        return
-    for entry in entries[:_MOST_NOTES]:
-        try:
-            found = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
-        yield (entry.name, found.st_ino, found.st_mtime_ns), entry.path
-
-
-def read_note(path: str) -> dict[str, str]:
-    """Return one note, its texts alone; empty for one that cannot be read."""
-    try:
-        with open(open_file(path), "rb") as file:
-            value = json.loads(file.read(_LARGEST_NOTE))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    pairs = value.items() if isinstance(value, dict) else ()
-    return {key: text for key, text in pairs if isinstance(text, str)}

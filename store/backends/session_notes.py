@@ -1,7 +1,8 @@
-"""Write notes on sessions of clients: what each does now, in a small file beside the files of who is present.
+"""Write and read notes on sessions of clients: what each does now, in a small file beside the files of who is present.
 
 A note counts for nothing that a message has to prove: lost, the roster only knows less. It is written by rename, so
-that none is ever half, and its moment is that of its file. Imports nothing that costs a start anything.
+that none is ever half, and its moment is that of its file. Writing is done at each event of a client, so that nothing
+is imported here that costs a start anything.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import os
 import time
 import zlib
 
-from team_console.store.backends.locked_files import SAFE
+from team_console.store.backends.locked_files import SAFE, open_file
 
 TYPE_CHECKING = False  # `typing` would cost each event of a client 5 ms
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from team_console.store.model.message import Message
 
 RUNS, ENDED = "session-", "ended-"
 """Begin the names of the files: of each session that goes on, and of each member's last one that ended."""
@@ -86,3 +90,83 @@ def sweep_notes(folder: str) -> None:
                 os.unlink(entry.path)
     except OSError:
         return
+
+
+# Reading, by whoever has the team open.
+
+_MOST_FILES = 2_000
+"""Files that are looked at: no team has so many sessions."""
+_LARGEST = 64 << 10
+"""Bytes of one note."""
+_SHOWN = ("session", "state", "client", "mode", "last_words")
+"""Fields of a note that are believed; whom a session brings along stands in the queue alone."""
+
+
+class SessionNotes:
+    """The notes that sessions of clients keep in the folder `path`, as the messages that they would be in the queue."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[tuple[str, int, int], Message | None] = {}
+        """Name, inode and time of a file -> the note in it."""
+
+    def look(self) -> tuple[Message, ...]:
+        """Return them, oldest first; unchanged ones are the same objects as before. Writes nothing and never waits."""
+        files = dict(files_of_notes(str(self._path)))
+        known = self._known
+        self._known = {mark: known[mark] if mark in known else _as_message(*mark, path) for mark, path in files.items()}
+        found = (message for message in self._known.values() if message is not None)
+        return tuple(sorted(found, key=lambda message: message.created))
+
+
+def files_of_notes(folder: str) -> Iterator[tuple[tuple[str, int, int], str]]:
+    """Yield each file of a note: its mark (name, inode, time in ns), and its path; never raises."""
+    try:
+        entries = [entry for entry in os.scandir(folder) if entry.name.startswith((RUNS, ENDED))]
+    except OSError:
+        return
+    for entry in entries[:_MOST_FILES]:
+        try:
+            found = entry.stat(follow_symlinks=False)
+        except OSError:
+            continue
+        yield (entry.name, found.st_ino, found.st_mtime_ns), entry.path
+
+
+def _as_message(name: str, inode: int, moment: int, path: str) -> Message | None:
+    """Return a note as the message that it would be in the queue; None for one that names no member."""
+    # 20 ms, which writing a note does not need:
+    from team_console.store.model.clock import from_nanoseconds, to_text
+    from team_console.store.model.message import Priority, Status, new_record
+    from team_console.store.model.names import as_name
+    from team_console.store.protocol.client_sessions import SESSION
+
+    note = {key: text.encode("utf-8", "replace").decode() for key, text in _read_note(path).items()}
+    member = as_name(note.get("member"))
+    if member is None:
+        return None
+    # guard: note-brings-nobody
+    shown = {key: text for key, text in note.items() if key in _SHOWN}
+    at = to_text(from_nanoseconds(moment))
+    return new_record(
+        message_id=f"{name}-{inode}",
+        type=SESSION,
+        sender=member,
+        to=member,
+        created=at,
+        priority=Priority.LOW.value,
+        payload=shown,
+        status=Status.READ.value,
+        read_at=at,
+    )
+
+
+def _read_note(path: str) -> dict[str, str]:
+    """Return one note, its texts alone; empty for one that cannot be read."""
+    try:
+        with open(open_file(path), "rb") as file:
+            note = json.loads(file.read(_LARGEST))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    pairs = note.items() if isinstance(note, dict) else ()
+    return {key: text for key, text in pairs if isinstance(text, str)}

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from team_console.store.backends.presence_folder import files_of_notes
+from team_console.store.backends.session_notes import files_of_notes
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
 
