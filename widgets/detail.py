@@ -13,8 +13,7 @@ from typing import ClassVar, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.protocol.shown_when_decided import Seen
-from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document
-from team_console.widgets.document_layout import DocumentPart, laid_out
+from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, DocumentArea, laid_out
 from team_console.widgets.held_frames import Frames, WhenHeld, frames_of, visible_region
 from team_console.widgets.panel import NotShown, TitledPanel, room_of
 from team_console.widgets.text import Line, cell_len, fit, marked_hits, text_of, width_of
@@ -36,10 +35,10 @@ _EDGE = 8
 
 
 class Spot(NamedTuple):
-    """Where a line of the screen belongs: to which request, to which part of it, and its number there, from 0."""
+    """Where a line of the screen belongs: to which request, to which area of it, and its number there, from 0."""
 
     token: str
-    place: DocumentPart
+    area: DocumentArea
     number: int
 
 
@@ -241,16 +240,16 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         painted = self.painted_before.get(spot.token)
         if painted is None:
             return True  # it belongs to no request
-        if spot.place is DocumentPart.HEAD:
+        if spot.area is DocumentArea.HEAD:
             return painted.first_frame is not None
-        return spot.number in (painted.text if spot.place is DocumentPart.TEXT else painted.evidence)
+        return spot.number in (painted.text if spot.area is DocumentArea.TEXT else painted.evidence)
 
     def _hold(self, spot: Spot, painted: Painted, frame: int) -> None:
         if self.painted_before.get(spot.token) is not painted:
             return  # laid out anew meanwhile: the line may be another one
         painted.first_frame = frame if painted.first_frame is None else painted.first_frame
-        if spot.place is not DocumentPart.HEAD:
-            (painted.text if spot.place is DocumentPart.TEXT else painted.evidence).setdefault(spot.number, frame)
+        if spot.area is not DocumentArea.HEAD:
+            (painted.text if spot.area is DocumentArea.TEXT else painted.evidence).setdefault(spot.number, frame)
 
     def on_mount(self) -> None:
         """Count its lines from now on."""
@@ -355,7 +354,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
 
     def _make_lines(self, width: int) -> frozenset[str]:
         """Lay all of the document out; returns the tokens of the requests that cannot be shown whole."""
-        shown, counts, cut = self.document, Counter[tuple[str, DocumentPart]](), set[str]()
+        shown, counts, cut = self.document, Counter[tuple[str, DocumentArea]](), set[str]()
         self._anchors.clear()
         if shown is None:
             return frozenset()
@@ -365,14 +364,14 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
                 self._text_lines.append(laid.text_line)
                 if laid.anchor:
                     self._anchors[laid.anchor] = len(self._text_lines) - 1
-                self._spots.append(Spot(laid.token, laid.place, counts[laid.token, laid.place]))
-                counts[laid.token, laid.place] += 1
+                self._spots.append(Spot(laid.token, laid.area, counts[laid.token, laid.area]))
+                counts[laid.token, laid.area] += 1
                 cut |= {laid.token} if laid.is_cut else set()
         except Exception as error:
             # The rest is lost; without a word a text that was cut would look like one that is whole.
             self._lines.append(((CANNOT_BE_SHOWN, "bad"),))
             self._text_lines.append(0)
-            self._spots.append(Spot("", DocumentPart.HEAD, 0))
+            self._spots.append(Spot("", DocumentArea.HEAD, 0))
             cut |= {shown.token, *(part.token for part in shown.parts)}
             self.post_message(NotShown(error))
         return frozenset(cut)
@@ -385,15 +384,15 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         document = self.document
         if document is None:
             return
-        fingerprints: dict[tuple[str, DocumentPart], list[int]] = {}
+        fingerprints: dict[tuple[str, DocumentArea], list[int]] = {}
         for spot, line in zip(self._spots, self._lines, strict=True):
-            fingerprints.setdefault((spot.token, spot.place), []).append(hash(line))
+            fingerprints.setdefault((spot.token, spot.area), []).append(hash(line))
         seen = {document.token: document.seen} if document.token else {}
         for token, shown in (seen | {part.token: part.seen for part in document.parts}).items():
             layout = PageLayout(width, self.raw, shown)
             known = self.painted_before.get(token, Painted())
-            text = tuple(fingerprints.get((token, DocumentPart.TEXT), ()))
-            evidence = fingerprints.get((token, DocumentPart.EVIDENCE), ())
+            text = tuple(fingerprints.get((token, DocumentArea.TEXT), ()))
+            evidence = fingerprints.get((token, DocumentArea.EVIDENCE), ())
             breaks_lines_alike = (known.layout.width, known.layout.raw) == (width, self.raw)
             # A new object where lines may be others: marks that are still on their way are for the former one.
             if known.layout != layout or known.lines != text:
@@ -422,11 +421,11 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         height, top = room_of(self).height, self.scroll_offset.y
         if not 0 < height < len(self._lines):
             return ""
-        asked = [number for number, spot in enumerate(self._spots) if spot.place is DocumentPart.TEXT]
+        asked = [number for number, spot in enumerate(self._spots) if spot.area is DocumentArea.TEXT]
         here, total = asked[bisect_left(asked, top) : bisect_left(asked, top + height)], len(asked)
         if not here:
             last = self._spots[top : top + height][-1]
-            return "evidence" if last.place is DocumentPart.EVIDENCE else ""
+            return "evidence" if last.area is DocumentArea.EVIDENCE else ""
         lines = f"lines {bisect_left(asked, here[0]) + 1:,}-{bisect_right(asked, here[-1]):,} of {total:,}"
         if not any(self._spots[number].token for number in here):
             return lines  # nothing of it is decided

@@ -11,8 +11,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from team_console.widgets.held_frames import Frames, HeldRows, WhenHeld, frames_of, visible_region
 from team_console.widgets.panel import NotShown, TitledPanel, WidgetMessage, room_of
-from team_console.widgets.row_drawing import GUTTER, Draw, Drawing, RowPainter
-from team_console.widgets.row_places import RowPlaces
+from team_console.widgets.row_drawing import GUTTER, Draw, Drawing, RowPainter, RowPlaces
 from team_console.widgets.text import Line, text_of
 from team_console.widgets.tones import ThemedLines
 from textual.binding import Binding, BindingType

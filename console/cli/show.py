@@ -27,8 +27,7 @@ from team_console.store.views.projection import view_of
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import RequestRow, View, as_json
 from team_console.store.views.status import MOST_ARCHIVED, request_json
-from team_console.widgets.document import HEADS, Document, Heading, fact
-from team_console.widgets.document_layout import laid_out
+from team_console.widgets.document import HEADS, Document, Heading, fact, laid_out
 from team_console.widgets.message_documents import delivery_lines, message_document
 from team_console.widgets.request_documents import earlier_plans, remarks_on, request_document, sent_remarks
 from team_console.widgets.text import text_of

@@ -18,7 +18,6 @@ from team_console.store.model.message import (
 )
 from team_console.store.model.names import hint_with_nearest
 from team_console.store.model.safe import is_blank
-from team_console.store.protocol.field_forms import wrong_parts
 from team_console.store.protocol.kinds import (
     FOR_CLIENTS,
     KINDS,
@@ -29,6 +28,7 @@ from team_console.store.protocol.kinds import (
     MessageKind,
     RequestKind,
     kind_of,
+    wrong_parts,
 )
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.sprint_bodies import check_carried, sprint_content, sprint_problems

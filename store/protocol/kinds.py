@@ -1,15 +1,21 @@
-"""List every kind of message of the four sources: name, family, direction, priority, what it opens and answers."""
+"""List every kind of message of the four sources: name, family, direction, priority, what it opens and answers.
+
+Last, tell which fields of a payload are missing, or of another form than its kind needs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
+from team_console.store.model.clock import from_text
+from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Priority
+from team_console.store.protocol.foreign_fields import text_in
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -152,8 +158,7 @@ WITHDRAWN = "request_withdrawn"
 """The kind by which an asker takes back a request."""
 
 _HIGH, _LOW, _CRITICAL = Priority.HIGH, Priority.LOW, Priority.CRITICAL
-_ASK = RequestKind
-_TEXT, _ANY, _NULL, _TEXTS = FieldForm.TEXT, FieldForm.ANY_TEXT, FieldForm.TEXT_OR_NULL, FieldForm.TEXTS
+_TEXT, _ANY_TEXT, _TEXT_OR_NULL, _TEXTS = FieldForm.TEXT, FieldForm.ANY_TEXT, FieldForm.TEXT_OR_NULL, FieldForm.TEXTS
 
 _sendmessage = partial(MessageKind, Family.SENDMESSAGE)
 _messenger = partial(MessageKind, Family.MESSENGER, entry_point=SEND)
@@ -164,10 +169,12 @@ _router = partial(MessageKind, Family.ROUTER, entry_point="route, send")
 _ALL = (
     _sendmessage("message", "Any -> Any", "send, sendmessage"),
     _sendmessage("broadcast", "Any -> All", "broadcast, sendmessage"),
-    _sendmessage(SHUTDOWN_REQUEST, "Lead -> Agent", "shutdown, sendmessage", priority=_HIGH, opens=_ASK.SHUTDOWN),
-    _sendmessage(SHUTDOWN_RESPONSE, "Agent -> Lead", VERDICT, priority=_HIGH, answers=_ASK.SHUTDOWN),
-    _sendmessage("plan_approval_request", "Agent -> Lead", "plan", priority=_HIGH, opens=_ASK.PLAN),
-    _sendmessage("plan_approval_response", "Lead -> Agent", VERDICT, priority=_HIGH, answers=_ASK.PLAN),
+    _sendmessage(
+        SHUTDOWN_REQUEST, "Lead -> Agent", "shutdown, sendmessage", priority=_HIGH, opens=RequestKind.SHUTDOWN
+    ),
+    _sendmessage(SHUTDOWN_RESPONSE, "Agent -> Lead", VERDICT, priority=_HIGH, answers=RequestKind.SHUTDOWN),
+    _sendmessage("plan_approval_request", "Agent -> Lead", "plan", priority=_HIGH, opens=RequestKind.PLAN),
+    _sendmessage("plan_approval_response", "Lead -> Agent", VERDICT, priority=_HIGH, answers=RequestKind.PLAN),
     _sendmessage(WITHDRAWN, "Any -> Any", "withdraw", withdraws=True),
     _messenger(
         "handoff",
@@ -177,13 +184,17 @@ _ALL = (
     ),
     _messenger("review", "Any -> Any", needs={"artifact_path": _TEXT, "review_type": _TEXT}),
     _messenger(
-        "clarify", "Any -> Any", priority=_HIGH, opens=_ASK.CLARIFICATION, needs={"question": _TEXT, "context": _TEXT}
+        "clarify",
+        "Any -> Any",
+        priority=_HIGH,
+        opens=RequestKind.CLARIFICATION,
+        needs={"question": _TEXT, "context": _TEXT},
     ),
     _messenger(
         "escalate",
         "Any -> User",
         priority=_CRITICAL,
-        opens=_ASK.ESCALATION,
+        opens=RequestKind.ESCALATION,
         needs={"issue": _TEXT, "severity": _TEXT, "recommendation": _TEXT},
     ),
     _messenger("notify", "Any -> Group", priority=_LOW, needs={"message": _TEXT}),
@@ -192,7 +203,7 @@ _ALL = (
         "AGENT_CREATE_REQUEST",
         "Slave -> Master",
         priority=_HIGH,
-        opens=_ASK.CREATE,
+        opens=RequestKind.CREATE,
         needs={"agent_type": _TEXT, "role_hint": _TEXT, "requested_by": _TEXT},
     ),
     _sprint(
@@ -200,18 +211,22 @@ _ALL = (
         "Master -> Slave",
         entry_point="approve",
         priority=_HIGH,
-        answers=_ASK.CREATE,
+        answers=RequestKind.CREATE,
         needs={"agent_name": _TEXT, "agent_type": _TEXT},
     ),
-    _sprint("AGENT_DESTROY_REQUEST", "Slave -> Master", opens=_ASK.DESTROY, needs={"agent_name": _TEXT}),
+    _sprint("AGENT_DESTROY_REQUEST", "Slave -> Master", opens=RequestKind.DESTROY, needs={"agent_name": _TEXT}),
     _sprint(
-        AGENT_DESTROYED, "Master -> Slave", entry_point="approve", answers=_ASK.DESTROY, needs={"agent_name": _TEXT}
+        AGENT_DESTROYED,
+        "Master -> Slave",
+        entry_point="approve",
+        answers=RequestKind.DESTROY,
+        needs={"agent_name": _TEXT},
     ),
     _sprint(
         "AGENT_ROSTER_BROADCAST",
         "Master -> Residents",
         entry_point="approve, send",
-        needs={"session_id": _ANY, "roster": {"residents": _TEXTS, "slaves": _TEXTS, "temps": _TEXTS}},
+        needs={"session_id": _ANY_TEXT, "roster": {"residents": _TEXTS, "slaves": _TEXTS, "temps": _TEXTS}},
     ),
     _sprint(
         "TASK_ASSIGNMENT",
@@ -219,20 +234,20 @@ _ALL = (
         priority=_HIGH,
         needs={
             **dict.fromkeys(("story_key", "story_path", "mode", "session_id", "report_to"), _TEXT),
-            "resident_contacts": {EACH: _ANY},
+            "resident_contacts": {EACH: _ANY_TEXT},
             "config_overrides": FieldForm.OBJECT,
         },
     ),
     _sprint(
         "SLAVE_BATCH_COMPLETE",
         "Slave -> Master",
-        opens=_ASK.DESTROY,
+        opens=RequestKind.DESTROY,
         needs={
             "batch_id": FieldForm.KEY,
             "session_id": _TEXT,
             "stories_completed": _TEXTS,
             "stories_failed": _TEXTS,
-            "batch_report": _ANY,
+            "batch_report": _ANY_TEXT,
         },
     ),
     _sprint(
@@ -245,7 +260,11 @@ _ALL = (
             "dependency_graph": {EACH: {"depends_on": _TEXTS}},
         },
     ),
-    _sprint("COURSE_CORRECTION", "SM -> Master", needs={"session_id?": _ANY, "reason?": _ANY, "status?": _ANY}),
+    _sprint(
+        "COURSE_CORRECTION",
+        "SM -> Master",
+        needs={"session_id?": _ANY_TEXT, "reason?": _ANY_TEXT, "status?": _ANY_TEXT},
+    ),
     _sprint(
         "CC_TRIGGER",
         "Master -> SM",
@@ -255,53 +274,53 @@ _ALL = (
     _sprint(
         "DEBUG_REQUEST",
         "Any -> Debugger",
-        opens=_ASK.DEBUG,
+        opens=RequestKind.DEBUG,
         needs={
             "debug_id": _TEXT,
-            "story_key": _ANY,
-            "agent_type": _ANY,
+            "story_key": _ANY_TEXT,
+            "agent_type": _ANY_TEXT,
             "error_summary": _TEXT,
-            "stack_trace": _NULL,
-            "test_output": _NULL,
-            "severity_hint": _ANY,
+            "stack_trace": _TEXT_OR_NULL,
+            "test_output": _TEXT_OR_NULL,
+            "severity_hint": _ANY_TEXT,
         },
     ),
     _sprint(
         "DEBUG_RESULT",
         "Debugger -> Requester",
-        answers=_ASK.DEBUG,
+        answers=RequestKind.DEBUG,
         needs={
             "debug_id": _TEXT,
-            "story_key": _ANY,
+            "story_key": _ANY_TEXT,
             "root_cause": _TEXT,
-            "fix_suggestion": _ANY,
-            "severity": _ANY,
-            "confidence": _ANY,
-            "journal_entry_id": _NULL,
+            "fix_suggestion": _ANY_TEXT,
+            "severity": _ANY_TEXT,
+            "confidence": _ANY_TEXT,
+            "journal_entry_id": _TEXT_OR_NULL,
         },
     ),
     _sprint(
         "BROWSER_REQUEST",
         "Any -> E2E Live",
-        opens=_ASK.BROWSER,
+        opens=RequestKind.BROWSER,
         needs={
             "request_id": _TEXT,
             "operation": _TEXT,
-            "url": _NULL,
-            "selector": _NULL,
-            "input_value": _NULL,
-            "screenshot_path": _NULL,
+            "url": _TEXT_OR_NULL,
+            "selector": _TEXT_OR_NULL,
+            "input_value": _TEXT_OR_NULL,
+            "screenshot_path": _TEXT_OR_NULL,
         },
     ),
     _sprint(
         "BROWSER_RESULT",
         "E2E Live -> Requester",
-        answers=_ASK.BROWSER,
+        answers=RequestKind.BROWSER,
         needs={
             "request_id": _TEXT,
             "status": _TEXT,
             "result_data": FieldForm.OBJECT_OR_NULL,
-            "screenshot_path": _NULL,
+            "screenshot_path": _TEXT_OR_NULL,
             "error": FieldForm.LOOSE_OR_NULL,
         },
     ),
@@ -309,16 +328,18 @@ _ALL = (
     _sprint(
         "RESEARCH_REQUEST",
         "Any -> KR",
-        opens=_ASK.RESEARCH,
-        needs={"story_key": _ANY, "requesting_agent": _ANY, "queries": [{"query": _TEXT}]},
+        opens=RequestKind.RESEARCH,
+        needs={"story_key": _ANY_TEXT, "requesting_agent": _ANY_TEXT, "queries": [{"query": _TEXT}]},
     ),
     _sprint(
         "RESEARCH_RESULT",
         "KR -> Requester",
-        answers=_ASK.RESEARCH,
-        needs={"story_key": _ANY, "results": [{"query": _ANY, "status": _ANY}]},
+        answers=RequestKind.RESEARCH,
+        needs={"story_key": _ANY_TEXT, "results": [{"query": _ANY_TEXT, "status": _ANY_TEXT}]},
     ),
-    _sprint("AGENT_DISPATCH_REQUEST", "Slave -> Master", entry_point=READ_ONLY, priority=_HIGH, opens=_ASK.CREATE),
+    _sprint(
+        "AGENT_DISPATCH_REQUEST", "Slave -> Master", entry_point=READ_ONLY, priority=_HIGH, opens=RequestKind.CREATE
+    ),
     *(
         _sprint(name, direction, entry_point=READ_ONLY)
         for name, direction in (
@@ -341,12 +362,14 @@ _ALL = (
         "permission_request",
         "Agent -> Lead",
         HOOK,
-        opens=_ASK.PERMISSION,
+        opens=RequestKind.PERMISSION,
         needs={"tool": _TEXT, "input": FieldForm.OBJECT},
     ),
-    _client("permission_response", "Lead -> Agent", "approve, reject", answers=_ASK.PERMISSION),
-    _client("question_request", "Agent -> Lead", "ask", opens=_ASK.QUESTION, needs={"questions": FieldForm.QUESTIONS}),
-    _client("question_response", "Lead -> Agent", "answer, reject", answers=_ASK.QUESTION),
+    _client("permission_response", "Lead -> Agent", "approve, reject", answers=RequestKind.PERMISSION),
+    _client(
+        "question_request", "Agent -> Lead", "ask", opens=RequestKind.QUESTION, needs={"questions": FieldForm.QUESTIONS}
+    ),
+    _client("question_response", "Lead -> Agent", "answer, reject", answers=RequestKind.QUESTION),
     _client(ASKBACK, "Any -> Any", "askback", talks=True),
     _client(ASKED_BACK, "Any -> Any", "answer", talks=True),
     _client("grant", "Lead -> itself", "grant", priority=_LOW),
@@ -380,3 +403,66 @@ def default_priority(name: str, config: TeamConfig) -> str:
     (D5).
     """
     return config.priorities.get(name) or str(kind_of(name).priority)
+
+
+# Which parts of a value are missing, or of another form than the table asks for.
+
+_LONGEST_WISH = 2000
+"""Characters, as `FieldForm.WISH` says."""
+_LISTS = (list, tuple)
+
+
+_FITS: Mapping[FieldForm, Callable[[Any], bool]] = {
+    FieldForm.TEXT: lambda value: isinstance(value, str) and bool(value.strip()),
+    FieldForm.ANY_TEXT: lambda value: isinstance(value, str),
+    FieldForm.TEXT_OR_NULL: lambda value: isinstance(value, str | None),
+    FieldForm.WISH: lambda value: isinstance(value, str) and len(value) <= _LONGEST_WISH,
+    FieldForm.TEXTS: lambda value: isinstance(value, _LISTS) and all(isinstance(item, str) for item in value),
+    FieldForm.NUMBER: lambda value: type(value) is int,
+    FieldForm.KEY: lambda value: type(value) in (int, str) and value != "",
+    FieldForm.LIST: lambda value: isinstance(value, _LISTS) and bool(value),
+    FieldForm.OBJECT: lambda value: isinstance(value, Mapping),
+    FieldForm.OBJECT_OR_NULL: lambda value: isinstance(value, Mapping | None),
+    FieldForm.LOOSE: lambda value: isinstance(value, (Mapping, str, *_LISTS)),
+    FieldForm.LOOSE_OR_NULL: lambda value: value is None or isinstance(value, (Mapping, str, *_LISTS)),
+    FieldForm.QUESTIONS: lambda value: (
+        isinstance(value, _LISTS)
+        and bool(value)
+        and all(isinstance(item, dict) and bool(text_in(item, "question")) for item in value)
+    ),
+    FieldForm.MOMENT: lambda value: isinstance(value, str) and from_text(value) is not None,
+}
+"""Form -> whether a value is of it; `type` is asked where true and false are no numbers."""
+
+
+def wrong_parts(value: Any, form: Form, place: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each part of `value` that is missing or not of its form: its place (`batches.0.stories`), and what is
+    wrong.
+
+    Args:
+        place: Where the value itself stands; empty for a whole payload or body.
+    """
+    if isinstance(form, FieldForm):
+        if not _FITS[form](value):
+            yield place, f"must be {form}, not {value_words(value)}"
+    elif isinstance(form, list):
+        if not isinstance(value, _LISTS):
+            yield place, f"must be a list, not {value_words(value)}"
+            return
+        for number, item in enumerate(value):
+            yield from wrong_parts(item, form[0], f"{place}.{number}")
+    elif not isinstance(value, Mapping):
+        yield place, f"must be an object, not {value_words(value)}"
+    elif EACH in form:
+        for name, item in value.items():
+            yield from wrong_parts(item, form[EACH], f"{place}.{name}")
+    else:
+        for key, inner in form.items():
+            name = key.removesuffix("?")
+            path = f"{place}.{name}".removeprefix(".")
+            is_optional = name != key
+            if name not in value:
+                if not is_optional:
+                    yield path, "is missing"
+            elif value[name] is not None or not is_optional:
+                yield from wrong_parts(value[name], inner, path)

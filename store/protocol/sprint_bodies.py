@@ -18,9 +18,8 @@ from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Fields, Message, nonempty
-from team_console.store.protocol.field_forms import wrong_parts
 from team_console.store.protocol.foreign_fields import as_key, ids_listed, key_in, text_in
-from team_console.store.protocol.kinds import KINDS
+from team_console.store.protocol.kinds import KINDS, wrong_parts
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.sprint_in_text import Carried
 

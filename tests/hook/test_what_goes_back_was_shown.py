@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.widgets.document_layout import laid_out
+from team_console.widgets.document import laid_out
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.text import text_of
 

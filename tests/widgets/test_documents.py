@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.message_seal import Seal
-from team_console.widgets.document import Document, Heading
-from team_console.widgets.document_layout import laid_out
+from team_console.widgets.document import Document, Heading, laid_out
 from team_console.widgets.markdown_and_code import prose
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.message_words import decision_words

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
-from team_console.widgets import document_layout
+from team_console.widgets import document
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Text, TextForm
 from team_console.widgets.text import Line
@@ -41,7 +41,7 @@ async def test_a_text_whose_layout_breaks_off_says_so_each_time_instead_of_looki
         yield from ((((f"line {number}", ""),),) for number in range(3_000))
         raise ZeroDivisionError
 
-    monkeypatch.setattr(document_layout, "_lines_of", broken)
+    monkeypatch.setattr(document, "_lines_of", broken)
     text = Text("+a text of its own" * 2_000, TextForm.DIFF)
     for token in ("first", "again"):
         async with shown(Document(key=token, title="t", token=token, blocks=(text,))) as (detail, pilot):

@@ -27,8 +27,7 @@ from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, Vi
 from team_console.store.views.search import Searchable, searchable_message, searchable_request, searchable_texts
 from team_console.widgets.client_request_documents import alike_facts, alike_part, source_of
 from team_console.widgets.detail import Detail
-from team_console.widgets.document import Document, Lines, fact, one_line
-from team_console.widgets.document_layout import DocumentPart, laid_out
+from team_console.widgets.document import Document, DocumentArea, Lines, fact, laid_out, one_line
 from team_console.widgets.message_words import request_kind_word
 from team_console.widgets.panel import room_of
 from team_console.widgets.request_documents import earlier_plans, late_by, late_tone, request_document, version_words
@@ -144,7 +143,7 @@ class NeedsListing(Listing[ActionItem]):
         else:
             document = request_document(request, now=self.now, requests=self.requests, me=self.me)
             laid = laid_out(document, max(1, room_of(self.reader).width), raw=self.reader.raw)
-            number = sum(line.place is DocumentPart.TEXT for line in laid)
+            number = sum(line.area is DocumentArea.TEXT for line in laid)
             self._line_counts[layout] = number
 
     def _missing_for(self, request: RequestRow | None) -> int:

@@ -30,7 +30,7 @@ from team_console.store.views.alike import simple_words
 from team_console.store.views.differences import line_difference
 from team_console.store.views.evidence import claimed_checks, named_files, named_stories, other_stories
 from team_console.store.views.search import parse_query, searchable_message
-from team_console.widgets.document_layout import laid_out
+from team_console.widgets.document import laid_out
 from team_console.widgets.markdown_and_code import code, diff, plain, prose
 from team_console.widgets.message_documents import message_document
 from team_console.widgets.text import crop, marked_hits
