@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from team_console.console.clients import run_record, session_files
-from team_console.console.tui.local_evidence import look_for, runs_of
+from team_console.console.tui.evidence import look_for, runs_of
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.views.evidence import FileState, Run
