@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from rich.cells import split_graphemes
-from team_console.console.tui.textual_fixes import SYNC_BEGIN, SYNC_END, MendedDriver
+from team_console.console.tui.textual_fixes import SYNC_END, SYNC_START, MendedDriver
 from team_console.widgets.text import is_of_narrow_signs
 
 _TOKEN = re.compile(
@@ -190,8 +190,8 @@ class CanvasDriver(MendedDriver):
         """Send what `data` changes, as one picture; nothing when it changes nothing."""
         if not self.is_on:
             super().write(data)
-        elif data in (SYNC_BEGIN, SYNC_END):
+        elif data in (SYNC_START, SYNC_END):
             self._is_synchronized = True
         elif changed := self.canvas.update(data):
             is_picture = self._is_synchronized and changed is not data
-            super().write(f"{SYNC_BEGIN}{changed}{SYNC_END}" if is_picture else changed)
+            super().write(f"{SYNC_START}{changed}{SYNC_END}" if is_picture else changed)

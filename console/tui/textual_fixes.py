@@ -21,10 +21,10 @@ from typing import Any, TypeVar, cast
 from rich.cells import cell_len, get_character_cell_size, split_graphemes
 from rich.console import RenderableType
 from rich.segment import Segment
-from team_console.console.tui.held_frames import HeldFrames, MarkedFile
+from team_console.console.tui.terminal_answers import HeldFrames, MarkedFile
 from team_console.widgets.held_frames import FrameHeld
 from textual._ansi_sequences import SYNC_END as SYNC_END
-from textual._ansi_sequences import SYNC_START as SYNC_BEGIN
+from textual._ansi_sequences import SYNC_START as SYNC_START
 from textual._compositor import Compositor
 from textual._styles_cache import StylesCache
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
@@ -43,15 +43,14 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets._toast import Toast, ToastHolder, ToastRack
 
-__all__ = ["SYNC_BEGIN", "SYNC_END", "MendedDriver", "PasteParser", "mend_textual", "write_to_terminal"]
-
 ReturnT = TypeVar("ReturnT")
+
+# What is typed.
 
 _ESC, _SUBSTITUTE = "\x1b", "\x1a"
 """Begins a sequence, and stands in its place in a paste while that is parsed."""
 _STYLES = re.compile(r"\x1a\[[0-?]*[ -/]*[@-~]|\x1a\][^\x07\x1a]*(?:\x07|\x1a\\)")
 """Sequences in a paste that colour it, move the cursor or name a link: no part of the text."""
-
 
 _WAYS_OUT = frozenset({_ESC, "\x1b[27u", "\x11", "\x1b[113;5u"})
 """Escape and ctrl+q, as terminals without and with the keyboard protocol of kitty send them."""
@@ -70,11 +69,12 @@ class PasteParser(XTermParser):
     and decides what comes next.
     """
 
-    _before = ""
-    """The end of what came last, which may be the first piece of the mark of a paste."""
+    _last_typed = ""
+    """The end of what was typed last, which may be the first piece of the mark that begins a paste."""
     _pasted: str | None = None
     """What has come of the paste that goes on; None outside of one."""
     _fed_at = 0.0
+    """When `feed` was called last, as `monotonic` counts."""
 
     def feed(self, data: str) -> Iterable[Message]:
         """Return the events that `data` completes; a mark may come in two pieces.
@@ -98,13 +98,13 @@ class PasteParser(XTermParser):
                     yield from self._paste(pasted)
 
     def _until_paste(self, data: str) -> tuple[str, str]:
-        """Return what comes until a paste begins, its mark included, and what comes behind that; note the beginning."""
-        seen = self._before + data
+        """Return what comes until a paste begins, with the mark, for which the parser waits, and what is behind it."""
+        seen = self._last_typed + data
         mark = seen.find(BRACKETED_PASTE_START)
         if mark < 0:
-            self._before = seen[1 - len(BRACKETED_PASTE_START) :]  # may be the first piece of a mark
+            self._last_typed = seen[1 - len(BRACKETED_PASTE_START) :]  # may be the first piece of a mark
             return data, ""
-        self._before, self._pasted = "", ""
+        self._last_typed, self._pasted = "", ""
         behind = seen[mark + len(BRACKETED_PASTE_START) :]
         return data[: len(data) - len(behind)], behind
 
@@ -124,17 +124,60 @@ class PasteParser(XTermParser):
             try:
                 yield from filter(_can_be_meant, super().feed(character))
             except (ValueError, ArithmeticError):
-                super().__init__()
+                super().__init__()  # as if nothing had been typed before
 
 
 def _can_be_meant(message: Message) -> bool:
+    """Return whether a terminal can be so large, and whether a key is a character: half of a pair is none."""
     if isinstance(message, Resize):
         return max(message.size) <= _WIDEST
     return not isinstance(message, Key) or not message.character or not "\ud800" <= message.character <= "\udfff"
 
 
+# What is written.
+
+_CELLS = "team-console-cells"
+"""The way to encode what a terminal cannot show: in as many cells."""
+_SHOWN_AS = {
+    character: plain
+    for plain, characters in {
+        "*": "●◉◆•■▣★",
+        "o": "○◌◇□◐",
+        "+": "✓✚┌╔",
+        "=": "═",
+        "x": "✗✕×",
+        "!": "‼",
+        "@": "◷◔↻",
+        "^": "△▲↑",
+        "v": "↓▼",
+        ">": "→›▸",
+        "<": "←‹◂",
+        ".": "…·",
+        "-": "─━┅┄–—−",
+        "|": "│┃▏▎▍▌▋▊▐",
+        "#": "█▁▂▃▄▅▆▇▀",
+        '"': "“”„«»",
+        "'": "‘’",
+    }.items()
+    for character in characters
+}
+
+
+def _in_as_many_cells(error: UnicodeError) -> tuple[str, int]:
+    """Return what stands for characters that cannot be encoded, and where to go on, as `codecs.register_error` asks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    characters = error.object[error.start : error.end]
+    return "".join(_SHOWN_AS.get(each) or "?" * get_character_cell_size(each) for each in characters), error.end
+
+
+codecs.register_error(_CELLS, _in_as_many_cells)
+
+
+# The terminal.
+
 _LAST_ANSWER = 0.2
-"""Seconds for which the end waits for an answer that is on its way."""
+"""Seconds for which the end waits for an answer of the terminal that is on its way."""
 
 
 class MendedDriver(LinuxDriver):
@@ -142,7 +185,9 @@ class MendedDriver(LinuxDriver):
 
     _app: MendedApp[Any]
     _has_terminal = False
+    """Whether the terminal is ours now, and not given to an editor or to the shell."""
     _stop: asyncio.Handle | None = None
+    """The stop that a signal asked for and that has not been made yet, or was."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -231,6 +276,7 @@ class MendedDriver(LinuxDriver):
         super()._sigtstp_application(*arguments)
 
     def _step_aside(self) -> None:
+        """Stop the process, between two steps of the loop."""
         self._app._suspend_signal()  # Textual tells of its own key alone, and not of a stop from outside
         self._app.stopping()
         super()._sigtstp_application()
@@ -254,41 +300,7 @@ class MendedDriver(LinuxDriver):
             self.resume_application_mode()
 
 
-_CELLS = "team-console-cells"
-"""The way to encode what a terminal cannot show: in as many cells."""
-_ALIKE = {
-    character: plain
-    for plain, characters in {
-        "*": "●◉◆•■▣★",
-        "o": "○◌◇□◐",
-        "+": "✓✚┌╔",
-        "=": "═",
-        "x": "✗✕×",
-        "!": "‼",
-        "@": "◷◔↻",
-        "^": "△▲↑",
-        "v": "↓▼",
-        ">": "→›▸",
-        "<": "←‹◂",
-        ".": "…·",
-        "-": "─━┅┄–—−",
-        "|": "│┃▏▎▍▌▋▊▐",
-        "#": "█▁▂▃▄▅▆▇▀",
-        '"': "“”„«»",
-        "'": "‘’",
-    }.items()
-    for character in characters
-}
-
-
-def _in_as_many_cells(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    characters = error.object[error.start : error.end]
-    return "".join(_ALIKE.get(each) or "?" * get_character_cell_size(each) for each in characters), error.end
-
-
-codecs.register_error(_CELLS, _in_as_many_cells)
+# The app.
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:
@@ -353,9 +365,12 @@ class MendedApp(App[ReturnT]):
         self.fail(error)
 
 
+# What Textual does otherwise than it should.
+
+
 @cache
 def mend_textual() -> None:
-    """Put the functions below in place of Textual's own, once."""
+    """Put the functions below in place of Textual's own, once; what each mends stands in it."""
     Compositor.reflow, Compositor.reflow_visible = _reflow, _reflow_visible  # type: ignore[method-assign]
     Screen._on_resize, Screen._compositor_refresh = _on_resize, _compositor_refresh  # type: ignore[method-assign]
     Screen._dispatch_message = _dispatch_message  # type: ignore[method-assign,assignment]
@@ -369,6 +384,7 @@ def mend_textual() -> None:
     ToastRack.show = _show_toasts  # type: ignore[method-assign]
 
 
+# Textual's own, which those below go on to call.
 _textual_reflow, _textual_reflow_visible = Compositor.reflow, Compositor.reflow_visible
 _textual_on_resize, _textual_compositor_refresh = Screen._on_resize, Screen._compositor_refresh
 _rich_split_cells = Segment.split_cells
@@ -379,6 +395,7 @@ _textual_inner_outer = cast(Any, StylesCache.get_inner_outer).__wrapped__
 
 @lru_cache(1024)
 def _styles_of(base_background: Color, background: Color) -> tuple[Style, Style]:
+    """Return the styles inside and outside of a border, of the colours alone."""
     styles: tuple[Style, Style] = _textual_inner_outer(StylesCache, base_background, background)
     return styles
 
@@ -391,7 +408,7 @@ def _get_inner_outer(self: StylesCache, base_background: Color, background: Colo
 
 def _reflow(self: Compositor, parent: Widget, size: Size) -> Any:
     # Textual compares with where widgets were when somebody last asked. What moved before that question stays painted
-    # at its old place, and a widget that was new in it never hears its size.
+    # at its old place, and a widget that was new in it never hears its size. `placed` is where they were painted.
     self._full_map = getattr(self, "placed", self._full_map)
     result = _textual_reflow(self, parent, size)
     self.placed = self._full_map  # type: ignore[attr-defined]

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from team_console.console.tui import held_frames
-from team_console.console.tui.held_frames import ASK, HeldFrames
+from team_console.console.tui import terminal_answers
+from team_console.console.tui.terminal_answers import ASK, HeldFrames
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_what_was_typed_before_a_frame_left_is_read_before_the_frame_is_held(lin
 def test_an_answer_that_is_lost_is_not_waited_for(line: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[int] = []
     now = [0.0]
-    monkeypatch.setattr(held_frames, "monotonic", lambda: now[0])
+    monkeypatch.setattr(terminal_answers, "monotonic", lambda: now[0])
     frames = HeldFrames(held.append)
     frames.mark(1)
     frames.take_answer()

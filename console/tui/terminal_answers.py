@@ -1,4 +1,4 @@
-"""Learn when the terminal holds a frame, in the order of what is typed.
+"""Answers of the terminal: when it holds a frame, in the order of what is typed.
 
 Behind a frame the terminal is asked where its cursor is. It answers once it has taken all that was written before, and
 what is typed later comes behind the answer: over a slow line as well. Of a terminal that never answers it counts that
@@ -29,7 +29,11 @@ class FrameMark(str):
 
 
 class HeldFrames:
-    """The frames that are on their way to one terminal."""
+    """The frames that are on their way to one terminal.
+
+    Attributes:
+        reading: Held by the thread that reads while it reads, and by the one that writes while it notes what it sent.
+    """
 
     def __init__(self, hold: Callable[[int], None]) -> None:
         """`hold` is told the number of each frame that is held, in the order of what is typed; from any thread."""
@@ -85,7 +89,9 @@ class HeldFrames:
         return self._has_answered and bool(self._asked)
 
     def _answers_tell(self) -> bool:
-        """Return whether answers tell of frames; not until the first came, and not while one seems to be lost."""
+        """Give up answers that seem to be lost; return whether answers tell of frames: not before the first came, and
+        not behind a lost one until the next.
+        """
         # guard: lost-answer-is-not-waited-for
         while self._asked and monotonic() - self._asked[0][1] > _PATIENCE:
             self._asked.popleft()
