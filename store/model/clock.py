@@ -29,11 +29,13 @@ _FIRST, _LAST = datetime(2, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 with the year 9999 and would let one message of its last week keep all others from being judged."""
 
 
+# The number of digits of each part may be smaller than ISO 8601 has it: one for month, day, hour and zone.
 _YAML_TIME = (
     r"(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?[ \t]*(?:[Zz]|([-+])(\d\d?)(?::?(\d\d))?)?"
 )
 """A time as YAML knows it: `2026-11-20 9:05:00`, `2026-11-20 09:43:10.10 -5`."""
 _match_epoch = re.compile(r"\d{10}(\d{3})?(?:\.\d*)?").fullmatch
+"""Matches seconds since 1970, which have ten digits from 2001 to 2286, and with three digits more milliseconds."""
 
 
 @lru_cache(maxsize=16_384)
@@ -125,7 +127,8 @@ def epoch_ms(moment: datetime) -> int:
 
 
 _UNITS = ((129_600, 86_400, "d"), (3600, 3600, "h"), (60, 60, "min"))
-"""Seconds from which a unit is used on, and those it has: hours go on for a day and a half."""
+"""Units, the largest first: seconds from which on it is used, seconds it has, its name. Up to 36 hours are told as
+hours: `1 d` would say too little."""
 
 
 def in_units(seconds: float) -> tuple[int, str]:

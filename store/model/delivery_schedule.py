@@ -22,7 +22,7 @@ CLOCKS_DIFFER = timedelta(minutes=5)
 ON_ITS_WAY = frozenset({str(Status.PENDING), str(Status.RETRY)})
 """Statuses the router's poll selects (requirement 220)."""
 _BETWEEN_TRIES = ON_ITS_WAY | {str(Status.EXPIRED), str(Status.RECALLED)}
-"""Statuses of messages that are, or were to the end, waiting for their next try."""
+"""Statuses of messages that wait for their next try, or waited for it when they ended: the last try was not made."""
 
 
 def attempts_of(message: Message) -> int:
@@ -98,4 +98,5 @@ def wait_after(attempts: int) -> timedelta:
 
 
 def _count_or_none(value: Any) -> int | None:
+    """Return a count in a record; None for anything else, and for a number that nobody can have counted up to."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000 else None

@@ -43,13 +43,9 @@ class Code(StrEnum):
 
 
 _NOTHING_CHANGED = r"(?i)[;,]? ?\bnothing was (?:changed|written)\.?"
-"""The words of a step that was undone whole, which are not true of a job with steps before it."""
-_EXIT_CODES = {
-    Code.USAGE: 2,
-    Code.STORE_LOCKED: 3,
-    Code.STORE_UNREADABLE: 4,
-    Code.READ_ONLY: 5,
-}
+"""The end of a message (`...; nothing was written`) or a sentence of a hint (`Nothing was changed.`), with the sign and
+the blank before it. It is true of a step that was undone whole, and not of a job with steps before it."""
+_EXIT_CODES = {Code.USAGE: 2, Code.STORE_LOCKED: 3, Code.STORE_UNREADABLE: 4, Code.READ_ONLY: 5}
 
 
 class TeamError(Exception):
@@ -75,7 +71,12 @@ class TeamError(Exception):
         return _EXIT_CODES.get(self.code, 1)
 
     def after(self, done: str, **facts: Any) -> TeamError:
-        """Return the same error of a step of a longer job, which says what was `done` before; `facts` count it."""
+        """Return the error of a step as that of its whole job, which says what was `done` before, not that nothing was.
+
+        Args:
+            done: What the steps before it did, as the end of a sentence.
+            facts: Further facts, such as how much was done.
+        """
         message, hint = re.sub(_NOTHING_CHANGED, "", self.message), re.sub(_NOTHING_CHANGED, "", self.hint).strip()
         return TeamError(self.code, f"{message}; before that {done}", hint, **{**self.facts, **facts})
 

@@ -147,7 +147,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def handed_on(self) -> Any:
-        """The payload as its writer gave it, any JSON value; with the keys beside it, as `payload`."""
+        """The payload as its writer gave it, any JSON value; `payload` where fields of it stand beside it."""
         return self.record.get("payload") if self.record.keys() <= ENVELOPE_KEYS else dict(self.payload)
 
     @property
@@ -304,7 +304,7 @@ def by_id(messages: Iterable[Message]) -> dict[str, Message]:
 
 
 def per_message(function: Callable[[Message], ResultT]) -> Callable[[Message], ResultT]:
-    """Remember what a pure function says of a message, with that message.
+    """Return the function, made to remember what it says of a message, with that message; it must be pure.
 
     The result must not hold the message: the collector, which does not look at messages, would free neither.
     """
@@ -337,7 +337,8 @@ def from_record(record: Fields) -> Message:
     if missing:
         raise ValueError(f"no {', no '.join(missing)}")
     urgency, state, odd = read_priority_and_status(_first_text(record, ("priority",)), _first_text(record, ("status",)))
-    if len(recipients) > 1 and any("," in value for key in _ADDRESS_KEYS if isinstance(value := record.get(key), str)):
+    addresses = [record[key] for key in _ADDRESS_KEYS if isinstance(record.get(key), str)]
+    if len(recipients) > 1 and any("," in address for address in addresses):  # several names in one text
         odd = (*odd, "to")
     return Message(
         message_id=envelope["message_id"],
@@ -427,6 +428,7 @@ def _times_by_agent(value: object) -> Mapping[str, str]:
 
 
 def _first_text(record: Fields, keys: tuple[str, ...]) -> str:
+    """Return the first of these fields that is a text, a number or a boolean, as text; empty without one."""
     for key in keys:
         value = record.get(key)
         if isinstance(value, str):
@@ -437,6 +439,7 @@ def _first_text(record: Fields, keys: tuple[str, ...]) -> str:
 
 
 def _recipients(record: Fields) -> tuple[str, ...]:
+    """Return all names under any of the keys for addressees, each once; none where the record names nobody."""
     names: dict[str, None] = {}
     for value in [record[key] for key in _ADDRESS_KEYS if key in record]:
         for item in value if isinstance(value, list) else [value]:
@@ -483,8 +486,8 @@ _PROGRESS: Mapping[str, int] = {
 _UNKNOWN_PROGRESS = 9
 
 
-def rank(status: str) -> int:
-    """Return the progress of a status on its way; an unknown word counts as the end."""
+def progress_of(status: str) -> int:
+    """Return how far a status is on its way, to compare; a word of another program counts as the end."""
     return _PROGRESS.get(status, _UNKNOWN_PROGRESS)
 
 
@@ -492,7 +495,7 @@ def is_ahead(message: Message, other: Message) -> bool:
     """Return whether `message` is further on its way than `other`, or was read by somebody who has not read `other`."""
     if set(message.read_by) - set(other.read_by):
         return True
-    return rank(message.status) > rank(other.status)
+    return progress_of(message.status) > progress_of(other.status)
 
 
 def is_copy(message: Message, other: Message) -> bool:

@@ -49,14 +49,19 @@ def spellings(name: str) -> tuple[str, str, str]:
     """Return the ways a name is written: composed, with tone marks apart (Vietnamese keyboards), decomposed."""
     if name.isascii():
         return name, name, name
-    marks = "\u0300\u0301\u0303\u0309\u0323"
-    apart = "".join(
-        letter
-        if len(parts := normalize("NFD", letter)) < 3 or parts[-1] not in marks
-        else normalize("NFC", parts[:-1]) + parts[-1]
-        for letter in name
-    )
-    return name, apart, normalize("NFD", name)
+    return name, "".join(map(_with_tone_apart, name)), normalize("NFD", name)
+
+
+_TONE_MARKS = "\u0300\u0301\u0303\u0309\u0323"
+"""Grave, acute, tilde, hook above and dot below: the five written tones of Vietnamese."""
+
+
+def _with_tone_apart(letter: str) -> str:
+    """Return a letter with a mark and a tone (`ế`) as letter with mark, and tone; any other letter as it is."""
+    parts = normalize("NFD", letter)
+    if len(parts) < 3 or parts[-1] not in _TONE_MARKS:
+        return letter
+    return normalize("NFC", parts[:-1]) + parts[-1]
 
 
 def as_name(value: object) -> str | None:
@@ -215,13 +220,13 @@ def _scripts(name: str) -> set[str]:
 
 
 def _script(letter: str) -> str:
+    """Return the script of a letter, which its name in Unicode begins with (`GREEK SMALL LETTER ALPHA`)."""
     return unicode_name(letter, "").partition(" ")[0]
 
 
 def _may_pass(look: str, other: str) -> bool:
-    pairs = zip(look, other, strict=False)
-    return (
-        len(look) == len(other)
-        and look != other
-        and all(one == two or _script(one) in ("GREEK", "CYRILLIC") for one, two in pairs)
-    )
+    """Return whether a look differs from another one in Greek and Cyrillic letters alone, each in the place of any."""
+    if len(look) != len(other) or look == other:
+        return False
+    pairs = zip(look, other, strict=True)
+    return all(one == two or _script(one) in ("GREEK", "CYRILLIC") for one, two in pairs)

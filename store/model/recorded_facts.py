@@ -132,7 +132,7 @@ _FactsT = TypeVar("_FactsT", Acceptance, Confirmation)
 
 
 def _parse_facts(line: int, facts: object, sort: type[_FactsT]) -> _FactsT | None:
-    """Return what the facts of a line take on record; None where they are malformed."""
+    """Return the facts of a line as an `Acceptance` or a `Confirmation`; None where they are malformed."""
     try:
         return msgspec.convert({**facts, "line": line}, sort) if isinstance(facts, dict) else None
     except msgspec.ValidationError:
@@ -246,18 +246,21 @@ class RecordedFacts:
         written = _parse_message(fact.record) if fact is not None and fact.record else None
         return written is not None and not is_same(message, written)
 
-    def order_of(self, message_id: str, order: tuple[datetime, float]) -> RecordOrder:
-        """Return the place of a message in time: by the trail where recorded, else by its own date and place in
-        `order`.
+    def order_of(self, message_id: str, own_order: tuple[datetime, float]) -> RecordOrder:
+        """Return the place of a message in time: by the trail where recorded, else by its own date.
 
         A clock that was ahead for a while moves nothing: no line counts as later than the lines after it.
+
+        Args:
+            own_order: The date in the message, and its place in the stored order.
         """
+        own_date, place_in_store = own_order
         place = self._places.get(message_id)
         if place is None:
-            return RecordOrder(order[0], True, 0, order[1])
+            return RecordOrder(own_date, True, 0, place_in_store)
         fact, moment = self._order[place], self._moments[place]
-        own = moment if fact.in_time else fact.created
-        return RecordOrder(min(own or order[0], moment or order[0]), False, place, order[1])
+        written = moment if fact.in_time else fact.created
+        return RecordOrder(min(written or own_date, moment or own_date), False, place, place_in_store)
 
     def first_signed(self, sender: str) -> Message | None:
         """Return the first verdict with a signature that team-console wrote for `sender`."""
@@ -281,11 +284,12 @@ class RecordedFacts:
         return self._creations.get(agent, ())
 
     def latest(self, message_id: str = "") -> datetime | None:
-        """Return the latest moment of any line up to the one that has this message, of all lines without an id.
+        """Return the latest moment of any line up to the one that has this message, of all lines without an id; None
+        where no line says when it was written.
 
         A clock that was set back later takes nothing away from it.
         """
-        place = self._places.get(message_id, -1)
+        place = self._places.get(message_id, -1)  # the last place where the trail does not have it
         return self._latest_until[place] if self._latest_until else None
 
     def is_later(self, message_id: str, other_id: str) -> bool:

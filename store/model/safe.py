@@ -23,7 +23,7 @@ _STRAY_SELECTOR = f"[\ufe00-\ufe0d]|[\ufe0e\ufe0f](?<![{_EMOJI}].)(?<![0-9#*]\uf
 """A variation selector behind no emoji and in no keycap: it cannot be seen, and a row of them can spell any secret.
 Each look behind ends with the selector itself, and says what may not stand before it."""
 UNSAFE = (
-    "["
+    "["  # one class of characters
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls but tab and newline
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # soft hyphen, joiners, fillers and selectors of scripts
     "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f"  # no width, line ends, direction of writing
@@ -34,7 +34,7 @@ UNSAFE = (
     "]"
     f"|{_STRAY_JOINER}|{_STRAY_SELECTOR}"
 )
-"""One character that steers a terminal or cannot be seen."""
+"""Matches one character that steers a terminal or cannot be seen."""
 
 _SKIN_TONES = "\U0001f3fb-\U0001f3ff"
 _FIRST_EMOJI = f"(?:(?![{_SKIN_TONES}])[{_EMOJI}]|(?<![{_EMOJI}\ufe0f])\ufe0f*+[{_SKIN_TONES}])"

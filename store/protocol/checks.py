@@ -120,6 +120,7 @@ def check_asked(type: str, payload: Fields) -> None:
 
 
 def _repeated(texts: Sequence[str]) -> str | None:
+    """Return the first of these texts that stands among them again; None when each stands once."""
     return next((text for text, number in Counter(texts).items() if number > 1), None)
 
 
@@ -198,13 +199,15 @@ def _sendable(type: str, own_kinds: Collection[str] = ()) -> MessageKind:
 
 
 def _check_needs(kind: MessageKind, payload: Fields) -> None:
+    """Refuse a payload that lacks what its kind needs. Raises `TeamError`: `INVALID_FIELD`, naming the first."""
     for name, what in _wrong_fields(kind, payload):
         hint = f"{kind.name} needs {', '.join(kind.needs)} in its payload."
         raise TeamError(Code.INVALID_FIELD, f"payload.{name} {what}", hint)
 
 
 def _wrong_fields(kind: MessageKind, payload: Fields) -> Iterator[tuple[str, str]]:
-    return wrong_parts(without_none(payload), kind.needs) if kind.needs else iter(())
+    """Yield the place of each field that a kind needs and that is missing, null or wrong, and what is wrong with it."""
+    return wrong_parts(without_none(payload), kind.needs)
 
 
 def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
@@ -252,15 +255,17 @@ def _record_problems(read: ParsedMessage, kind: MessageKind) -> Iterator[Problem
 
 
 def _has_answers(payload: Fields) -> bool:
+    """Return whether the answer to a question answers anything."""
     from team_console.store.protocol.client_requests import answers_of  # 1 ms, for requests of clients
 
     return bool(answers_of(payload))
 
 
 def _has_end(kind: RequestKind | None, payload: Fields) -> bool:
+    """Return whether a request of a client says when it expires."""
     from team_console.store.protocol.client_requests import expiry_of  # 1 ms, for requests of clients
 
-    return kind is not None and expiry_of(kind, payload) is not None
+    return expiry_of(kind, payload) is not None
 
 
 def self_addressed(message: Message) -> Iterator[Problem]:

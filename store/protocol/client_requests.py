@@ -130,17 +130,19 @@ def _restore_file(excerpt: str, hunks: Any, given: Fields) -> str | UnsetType:
             taken from it; else they are empty.
     """
     content = given.get("content") if given.keys().isdisjoint(("old_string", "edits")) else None
+    # Read as files: lines end with a line feed alone, and keep it.
     new = list(StringIO(content, newline="\n")) if isinstance(content, str) else None
-    lines, found = iter(StringIO(excerpt, newline="\n")), list[str]()
+    lines = iter(StringIO(excerpt, newline="\n"))
+    found: list[str] = []  # the lines of the old file so far
     taken = 0  # lines of the new file that are behind us
     for hunk in hunks if isinstance(hunks, list) else [None]:
         if not isinstance(hunk, list) or len(hunk) != 4 or any(type(number) is not int for number in hunk):
             return UNSET
         old_start, old_count, new_start, new_count = hunk
-        gap = old_start - len(found)
+        gap = old_start - len(found)  # lines of the old file before this hunk that are not on record
         if not (0 <= gap <= _MOST_LINES and old_count >= 0 and new_count >= 0):
             return UNSET
-        if new is not None and new_start - gap != taken:
+        if new is not None and new_start - gap != taken:  # as many lines lie before the hunk in both files
             return UNSET
         found += ["\n"] * gap if new is None else new[taken:new_start]
         found += islice(lines, min(old_count, _MOST_LINES))
@@ -156,16 +158,21 @@ def questions_of(payload: Fields) -> tuple[Question, ...]:
 def rest_of_questions(payload: Fields) -> list[Any]:
     """Return what stands among the questions and can be read as none, so that nobody answers it."""
     given = payload.get("questions")
-    items = given if isinstance(given, (list, tuple)) else [given] * (given is not None)
+    if given is None:
+        return []
+    items = given if isinstance(given, (list, tuple)) else [given]
     return [item for item in items if not isinstance(item, Mapping) or not text_in(item, "question")]
 
 
 def _read_question(item: Fields) -> Question:
     """Return a question; options that cannot be read as one are kept among its further fields."""
     options, unread = _read_options(item.get("options"))
-    shown = {"question"}
-    shown |= {key for key, sort in (("header", str), ("multiSelect", bool)) if isinstance(item.get(key), sort)}
-    rest = without(item, {*shown, "options"})
+    told = {"question", "options"}
+    if isinstance(item.get("header"), str):
+        told.add("header")
+    if isinstance(item.get("multiSelect"), bool):
+        told.add("multiSelect")
+    rest = without(item, told)
     if unread:
         rest["options"] = unread
     return Question(text_in(item, "question"), text_in(item, "header"), options, item.get("multiSelect") is True, rest)
@@ -243,7 +250,7 @@ def expiry_of(kind: RequestKind | None, payload: Fields) -> datetime | None:
 def _read_options(given: Any) -> tuple[tuple[Option, ...], list[Any]]:
     """Return the options, and what stands among them, or in their place, and is none."""
     if not isinstance(given, (list, tuple)):
-        return (), [given] * (given is not None)
+        return (), [] if given is None else [given]
     options: list[Option] = []
     unread: list[Any] = []
     for item in given:
@@ -308,7 +315,7 @@ class Why(Struct, frozen=True):
 
 
 def why_in(payload: Fields) -> Why | None:
-    """Read the extract of a request; None where nobody stored one."""
+    """Return the extract of a request; None where nobody stored one."""
     given = payload.get(WHY)
     if not isinstance(given, Mapping):
         return None

@@ -123,13 +123,13 @@ class Sessions(Struct):
 
 def lasting_notes(messages: Iterable[Message]) -> Iterable[str]:
     """Return the ids of the notes that the present state rests on: the newest of each agent in each session, if it goes
-    on.
+    on, and the last of each agent.
 
     Args:
         messages: In stored order.
     """
-    newest: dict[tuple[str, str, str], Message] = {}
-    ended: set[tuple[str, str]] = set()
+    newest: dict[tuple[str, str, str], Message] = {}  # member, session, and whom the note is about -> its message
+    ended: set[tuple[str, str]] = set()  # member and session
     last: dict[str, Message] = {}
     for message in messages:
         note = session_note(message)
@@ -137,8 +137,10 @@ def lasting_notes(messages: Iterable[Message]) -> Iterable[str]:
             continue
         newest[note.member, note.session, note.name] = message
         last[note.name] = message
-        if note.teammate is None:
-            (ended.add if note.doing is Doing.ENDED else ended.discard)((note.member, note.session))
+        if note.teammate is None and note.doing is Doing.ENDED:
+            ended.add((note.member, note.session))
+        elif note.teammate is None:
+            ended.discard((note.member, note.session))
     going_on = {message.message_id for key, message in newest.items() if key[:2] not in ended}
     return going_on | set(ids_of(last.values()))
 

@@ -66,7 +66,7 @@ class GrantScope(Struct, frozen=True):
     def as_recorded(self) -> dict[str, Any]:
         """The fields that the payload keeps."""
         recorded = {**asdict(self), "inputs": list(self.inputs), "rules": list(self.rules)}
-        return recorded if self.rules else {key: value for key, value in recorded.items() if key != "rules"}
+        return recorded if self.rules else without(recorded, ("rules",))
 
     @property
     def words(self) -> str:
@@ -108,7 +108,7 @@ def scope_in(grant: Message) -> GrantScope:
     """Return the scope of a grant."""
     payload = grant.payload
     agent, tool, directory, client = (text_in(payload, key) for key in ("agent", "tool", "directory", "client"))
-    return GrantScope(*(agent, tool, directory, client), mappings_in(payload, "inputs"), items_in(payload, "rules"))
+    return GrantScope(agent, tool, directory, client, mappings_in(payload, "inputs"), items_in(payload, "rules"))
 
 
 def _input_words(given: Fields) -> str:
@@ -116,7 +116,7 @@ def _input_words(given: Fields) -> str:
     command = given.get("command")
     if not isinstance(command, str) or not command:
         return _canonical_json(given)
-    further = {key: value for key, value in given.items() if key != "command"}
+    further = without(given, ("command",))
     return f"{command} (further input: {_canonical_json(further)})" if further else command
 
 

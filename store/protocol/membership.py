@@ -168,6 +168,7 @@ def _is_membership(message: Message) -> bool:
 
 
 def _names_in(messages: Iterable[Message]) -> Iterable[str]:
+    """Return all senders and recipients, each once."""
     return dict.fromkeys(name for message in messages for name in (message.sender, *message.recipients))
 
 

@@ -1,6 +1,7 @@
 """The team's key over every message: sign a record with HMAC-SHA256, and tell whether its signature fits.
 
-It covers what a message says, not where it is on its way."""
+A signature covers what a message says, not where it is on its way.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +11,6 @@ from enum import StrEnum
 
 from team_console.store.model.json_text import canonical_json
 from team_console.store.model.message import Fields, Message, from_record
-
-# Signatures: HMAC-SHA256 with the team's key over what a message says, not over where it is on its way.
 
 _SCHEME = "hmac-sha256:"
 

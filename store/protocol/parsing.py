@@ -17,11 +17,12 @@ _WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
 """Families whose questions and answers share a `request_id` in their payload."""
 _ID_KEYS = {RequestKind.DEBUG: ("debug_id",), RequestKind.BROWSER: ("request_id",)}
 """Requests whose questions and answers say their id in the JSON, and under which key."""
-_SUBJECTS = {
+_SUBJECT_KEYS = {
     RequestKind.CREATE: "agent_type",
     RequestKind.DESTROY: "agent_name",
     RequestKind.RESEARCH: "story_key",
 }
+"""Requests whose questions and answers share what they are about, and under which key of the JSON."""
 _VERDICT_WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -70,8 +71,10 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
         """
         if self.name == "SLAVE_BATCH_COMPLETE":
             return self.message.sender
-        key = _SUBJECTS.get(self.kind.request_kind) if self.kind.request_kind else None
-        return canonical(key_in(self.body, key)) or None if key else None
+        key = _SUBJECT_KEYS.get(self.kind.request_kind) if self.kind.request_kind else None
+        if key is None:
+            return None
+        return canonical(key_in(self.body, key)) or None
 
     @property
     def approve(self) -> bool | None:

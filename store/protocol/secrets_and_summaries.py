@@ -1,4 +1,4 @@
-"""Warn of free text before it is sent: of secrets in it (requirement 111), and of summaries that lists show badly."""
+"""Find secrets in a text (requirement 111), to warn of them or to mask them; below, summaries that lists show badly."""
 
 from __future__ import annotations
 
@@ -190,6 +190,7 @@ def _length_warnings(summary: str, parts: int) -> list[str]:
 
 
 def _only_greets(summary: str, words: list[str]) -> bool:
+    """Return whether every word of a summary belongs to a greeting, in English or Chinese."""
     if not summary.isascii():
         words = split_words(re.sub(_CJK_GREETING, " ", summary))
     return all(word.casefold() in _GREETINGS for word in words)

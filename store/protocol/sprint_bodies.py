@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import value_words
-from team_console.store.model.message import Fields, Message, nonempty
+from team_console.store.model.message import Fields, Message, nonempty, without
 from team_console.store.protocol.foreign_fields import as_key, ids_listed, key_in, text_in
 from team_console.store.protocol.kinds import KINDS, wrong_parts
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
@@ -134,18 +134,21 @@ def _oddities(name: str, body: Fields) -> Iterator[Oddity]:
 
 
 def _creation_oddities(body: Fields) -> Iterator[Oddity]:
+    """Yield the fields of a request for an agent that tell what it is to work on."""
     for key in body.keys() - KINDS["AGENT_CREATE_REQUEST"].needs.keys():
         if re.search(_BUSINESS_WORDS, key):
             yield Oddity(_BUSINESS, key, "a creation request carries no business context")
 
 
 def _batch_oddities(body: Fields) -> Iterator[Oddity]:
+    """Yield that a batch reports a story as completed and as failed."""
     both = sorted({*body["stories_completed"]} & {*body["stories_failed"]})
     if both:
         yield Oddity(_ODD, "stories_failed", f"{', '.join(both)} are reported completed and failed")
 
 
 def _operation_oddities(body: Fields) -> Iterator[Oddity]:
+    """Yield the fields that an operation in a browser cannot do without, and that are null."""
     for key in _NEEDED_BY_OPERATION.get(body["operation"], ()):
         if body[key] is None:
             yield Oddity(_ODD, key, f"the operation {body['operation']} needs it")
@@ -181,7 +184,7 @@ def sprint_content(name: str, body: Fields) -> str:
         TeamError: `INVALID_FIELD` naming the field that is missing or wrong.
     """
     _check_body(name, body)
-    said = {"msg_type": name, **{key: value for key, value in body.items() if key != "msg_type"}}
+    said = {"msg_type": name, **without(body, ("msg_type",))}
     return f"{name}: {json.dumps(said, ensure_ascii=False, allow_nan=False)}"
 
 
@@ -250,6 +253,7 @@ def _body_problems(name: str, body: Fields) -> Iterator[Oddity]:
 
 
 def _invalid(name: str, field: str, text: str) -> TeamError:
+    """Return the refusal of a body for one of its fields; it lists those that the kind has."""
     fields = ", ".join(key.removesuffix("?") for key in KINDS[name].needs)
     return TeamError(Code.INVALID_FIELD, f"{name}: {field}: {text}", f"{name} has {fields}.")
 
@@ -258,7 +262,8 @@ class Checker(Struct, frozen=True):
     """What is asked of a kind of sprint message beyond its fields (`MessageKind.needs`).
 
     Attributes:
-        own: The field that holds its sender's own name (requirement 192), and what follows when it does not.
+        own: The field that holds its sender's own name (requirement 192), empty without one, and what follows when it
+            does not.
         words: Field -> the values that the sources name; another is a warning. Upper and lower case count the same.
         body: Finds what is odd in a body that is well formed.
     """

@@ -84,6 +84,7 @@ def carried_in(type: str, payload: Mapping[str, Any]) -> Carried | None:
     try:
         return Carried(name, parse_carried(content)[1])  # type: ignore[arg-type]
     except ValueError as error:
+        # Behind the name may stand JSON in a fence, which is a form near to that of the protocol.
         fenced = _found_near(payload)
         return fenced if fenced is not None and fenced.counts else Carried(name, NO_FIELDS, str(error))
 
@@ -152,6 +153,11 @@ def _found_near(payload: Mapping[str, Any]) -> Carried | None:
 
 
 def _carried_near(name: str, body: Fields, *, is_clear: bool = True) -> Carried:
+    """Return a sprint message in another form than the protocol's, with its name as the protocol spells it.
+
+    Args:
+        is_clear: Whether nothing stands beside it that makes it doubtful what is asked for.
+    """
     if _kind_stated(body) == name and "msg_type" in body:
         body = {**body, "msg_type": name}
     return Carried(name, body, is_near=True, counts=is_clear and kind_of(name).opens in DECIDED_BY_LEAD)
@@ -204,4 +210,5 @@ def _kind_stated(body: Mapping[str, Any]) -> str | None:
 
 
 def _as_protocol_spells(name: str) -> str:
+    """Return a name in capitals with `_` between its words, whether or not a kind has it."""
     return name.strip().upper().replace(" ", "_").replace("-", "_")

@@ -1,6 +1,6 @@
-"""Verify by the arithmetic of keys whether a signature was made with a public key, for every kind OpenSSH has.
+"""Verify by `cryptography` whether an SSH signature was made with a public key, for every kind OpenSSH has.
 
-It is a module of its own because it needs `cryptography`, which is optional; without it `ssh_keygen.verify` is asked.
+It is a module of its own because that package is optional; without it `ssh_keygen.verify` is asked.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _is_signed(signature: SshSignature, data: bytes) -> bool:
     key = load_ssh_public_key(kind + b" " + base64.b64encode(signature.key))
     if signature.is_of_hardware and signature.is_touched:
         data = _data_of_hardware(signature, parts, data)
-    elif signature.rest:
+    elif signature.rest:  # of a hardware key that nobody touched, or behind the signature of any other
         return False
     if isinstance(key, RSAPublicKey):
         return _is_signed_by_rsa(key, signature, data)

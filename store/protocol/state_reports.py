@@ -70,6 +70,7 @@ def reporter_of(message: Message) -> str:
 
 
 def _body_text(message: Message) -> str:
+    """Return the text of a message; of `notify` it stands in another field."""
     return message.content or text_in(message.payload, "message")
 
 

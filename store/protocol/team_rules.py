@@ -180,6 +180,7 @@ def _check_destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[TeamOd
 
 
 def _check_roster(read: ParsedMessage, facts: TeamFacts) -> Iterator[TeamOddity]:
+    """Yield the agents that a roster wrongly leaves out, or still lists."""
     for name, wrong in roster_gaps(read, facts.expected):
         text = f"AGENT_ROSTER_BROADCAST: {name} {wrong}; a roster is complete"
         yield TeamOddity("ROSTER_DRIFT", name, text, "Send it again, complete.")
@@ -229,4 +230,5 @@ def missing_fields(config: TeamConfig, type: str, payload: Fields) -> list[str]:
 
 
 def _missing(names: Iterable[str], payload: Fields) -> list[str]:
+    """Return those of these fields that a payload lacks or has empty; a zero and a false are none of them."""
     return [name for name in names if payload.get(name) in (None, "", [], (), {})]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from team_console.store.model.message import Fields, Message, per_message
+from team_console.store.model.message import Fields, Message, per_message, without
 from team_console.store.protocol.client_requests import answers_text, denial_of, origin_of, permission_of, questions_of
 from team_console.store.protocol.foreign_fields import mappings_in, text_in
 from team_console.store.protocol.kinds import Family, RequestKind
@@ -34,15 +34,16 @@ def title_of(read: ParsedMessage) -> str:
         stated = _own_summary(read)
         is_named = re.search(rf"(?<![\w.-]){re.escape(read.subject)}(?![\w-])", stated) is not None
         asked = _request_title(read)
-        return _title_line(stated if is_named else f"{asked}: {stated}" if stated else asked)
+        if stated and not is_named:
+            stated = f"{asked}: {stated}"
+        return _title_line(stated or asked)
     said = read.message.content.strip() if not read.carried else read.subject or ""
     return _title_line(_own_summary(read) or _request_title(read) or said or _telling_text(_fields(read))) or read.name
 
 
 def _fields(read: ParsedMessage) -> Fields:
     """Return the fields that say something: of a sprint message those of its JSON, not the text that carries it."""
-    payload = read.message.payload
-    return {key: value for key, value in (read.carried or {}).items() if key != "msg_type"} or payload
+    return without(read.carried or {}, ("msg_type",)) or read.message.payload
 
 
 @per_message
@@ -161,9 +162,11 @@ def _result_words(read: ParsedMessage) -> str:
 
 
 def _first_inner_text(body: Fields, key: str, inner: str) -> str:
+    """Return the text under `inner` in the first object of the list under `key`; empty without one."""
     return next((trimmed_text_in(first, inner) for first in mappings_in(body, key)), "")
 
 
 def _title_line(text: str) -> str:
+    """Return the first line of a text, cut where it is too long for a title."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

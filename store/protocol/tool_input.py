@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.json_object import refuse_repeated_keys
-from team_console.store.model.message import FieldDict, Fields, Message
+from team_console.store.model.message import FieldDict, Fields, Message, without
 from team_console.store.model.safe import safe_line, safe_text, with_blanks_seen
 from team_console.store.protocol.client_requests import Permission, origin_of, permission_of
 from team_console.store.protocol.foreign_fields import items_in, text_in, texts_in
@@ -59,7 +59,7 @@ def acting_input(tool: str, given: Fields) -> FieldDict:
     """
     # guard: description-of-a-command-alone
     is_said = isinstance(given.get("command"), str) and not tool.startswith("mcp__")
-    return {key: value for key, value in given.items() if key != "description" or not is_said}
+    return without(given, ("description",) if is_said else ())
 
 
 def _fields_in_words(given: Fields) -> Iterator[str]:
@@ -89,6 +89,7 @@ def file_seen_from(path: str, directory: str) -> str:
 
 
 def _first_line(value: Any) -> str:
+    """Return the first line of a text, with `…` where more follow; empty for what is no text."""
     first, _, rest = value.strip().partition("\n") if isinstance(value, str) else ("", "", "")
     return f"{first} …" if rest else first
 
@@ -221,6 +222,7 @@ def _rule_words(suggestion: Fields) -> Iterator[str]:
 
 
 def _json(value: Any) -> str:
+    """Return JSON of any value, what JSON does not know as its text."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -290,5 +292,6 @@ def edited_input(question: Message, part: EditablePart, text: str) -> Fields:
 
 
 def _suffix_of_file(given: Fields) -> str:
+    """Return the suffix of the file that an input names, `.txt` where it has none that an editor could know."""
     suffix = PurePath(path_of_input(given).replace("\\", "/")).suffix
     return suffix if suffix.isascii() and suffix[1:].isalnum() and len(suffix) <= _LONGEST_SUFFIX else ".txt"

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 from team_console.store.model.json_text import canonical_json
-from team_console.store.model.message import Message, from_record
+from team_console.store.model.message import Message, from_record, without
 from team_console.store.protocol.kinds import AGENT_DESTROYED, DECIDED_BY_LEAD, SHUTDOWN_REQUEST, UNKNOWN, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST, SHOWN
@@ -66,7 +66,7 @@ def statement(team_id: str, verdict: Message) -> str:
         "signer": verdict.sender,
         "verdict": word_of(verdict),
         "words": verdict.content,
-        "terms": {str(key): value for key, value in payload.items() if key not in _NOT_IN_TERMS},
+        "terms": without(payload, _NOT_IN_TERMS),
     }
     return canonical_json(said)
 
@@ -83,7 +83,7 @@ def word_of(verdict: Message) -> str:
     return "approve" if read.approve else "reject"
 
 
-# Trust in messages that decide: the one rule of write actions, views and hooks.
+# The order of a human that stands in another message.
 
 SIGNED_ORDER = "ordered"
 """The field of a confirmation of an agent's end that holds the order which the human signed."""

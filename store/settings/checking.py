@@ -13,7 +13,7 @@ from team_console.store.model.names import ALL, RULE, as_name, did_you_mean
 from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.table import HOISTED, SETTING_TABLE, Setting, ValueForm
 from team_console.store.settings.team_config import ASK_WORDS, QUEUE_PLACES, ConfigProblem
-from team_console.store.settings.yaml_parser import NotYamlError, Outline, below, outlines_of_parts, read_outline
+from team_console.store.settings.yaml_parser import NotYamlError, ParsedYaml, parse_parts, parse_yaml, path_of
 
 _RULE_OF_CLAUDE_CODE = r"(?a)(?:[A-Z]\w*(?:\(.+\))?|mcp__[\w.*-]+)"
 """A permission rule of Claude Code, such as `Bash(make deploy:*)`."""
@@ -25,6 +25,7 @@ _SETTINGS_AT_TOP = {word: setting for setting in (*HOISTED, *SETTING_TABLE) for 
 """Every setting that may stand at the top, by each of its words."""
 _COUNT = Annotated[int, Meta(gt=0, lt=10**12)]
 _SECONDS = Annotated[float, Meta(gt=0, lt=10**9)]
+"""Numbers with a bound, below which no calculation with them fails."""
 _TRUE_OR_FALSE = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
 
 
@@ -72,12 +73,12 @@ class SettingsChecker:
     def read(self, text: str) -> None:
         """Read the values in the text of a settings file."""
         try:
-            whole = read_outline(text)
+            whole = parse_yaml(text)
         except NotYamlError as error:
             self.is_yaml = False
             hint = "Correct the YAML. Settings that can be told apart count all the same."
             self.note(error.line, f"the settings are not YAML: {error}", hint)
-            for part in outlines_of_parts(text):
+            for part in parse_parts(text):
                 if isinstance(part, str):
                     self.misread.add(_SETTINGS_AT_TOP[part].key if part in _SETTINGS_AT_TOP else part)
                 elif isinstance(part.value, dict):
@@ -89,7 +90,7 @@ class SettingsChecker:
         elif whole.value is not None:
             self._read_part(whole)
 
-    def _read_part(self, part: Outline) -> None:
+    def _read_part(self, part: ParsedYaml) -> None:
         """Read the settings in a part of the text, or in all of it."""
         self.lines |= part.lines
         for path, line in part.repeated:
@@ -118,7 +119,7 @@ class SettingsChecker:
         """
         there = set(values)
         for word, value in given.items():
-            setting, place = known.get(word), below(path, word)
+            setting, place = known.get(word), path_of(path, word)
             if setting is None:
                 self._note_unknown(place, word, known)
                 self._note_misplaced_queue(value, place)
@@ -154,10 +155,12 @@ class SettingsChecker:
             self._note_wrong(path, f"{path} stands where it is not read", hint)
         elif isinstance(value, dict):
             for key, inner in value.items():
-                self._note_misplaced_queue(inner, below(path, key))
+                self._note_misplaced_queue(inner, path_of(path, key))
 
     def _read_value(self, given: Any, setting: Setting, path: str) -> Any:
-        """Return the value of one setting, None when it is wrong; one that is `closed` permits nothing then."""
+        """Return the value of one setting; None when it is wrong, and of one that is `closed` an empty set, which
+        permits nothing.
+        """
         value: Any = None
         if setting.form in _OF_MAPPINGS:
             value = self._read_mapping(given, setting, path)
@@ -207,7 +210,7 @@ class SettingsChecker:
         """Return the value of each name in a mapping."""
         values: Values = {}
         for word, value in given.items():
-            place = below(path, word)
+            place = path_of(path, word)
             if setting.choices and word not in setting.choices:
                 self._note_unknown(place, word, setting.choices)
             elif value is not None and (read := self._read_scalar(value, setting.fields[0], place)) is not None:
@@ -218,7 +221,7 @@ class SettingsChecker:
         """Return the section of each name in a mapping; of a member the name is a part of it."""
         entries: Values = {}
         for word, value in given.items():
-            place = below(path, word)
+            place = path_of(path, word)
             name = self._read_scalar(word, known.get("name", _ENTRY_NAME), place)
             if not isinstance(value, dict | None):
                 self._note_wrong(place, f"{place} must be a mapping of keys to values")
@@ -266,10 +269,10 @@ def _parse_scalar(setting: Setting, text: str) -> Any:
     Raises:
         _WrongValueError: It is none; an empty text never is.
     """
+    if not text:
+        raise _WrongValueError(f" must be {setting.form}")
     value: Any = text
-    match setting.form if text else None:
-        case None:
-            raise _WrongValueError(f" must be {setting.form}")
+    match setting.form:
         case ValueForm.NAME:
             value = as_name(text)
             if value is None or value == ALL:
@@ -293,8 +296,10 @@ def _parse_scalar(setting: Setting, text: str) -> Any:
                 value = convert(text, _COUNT if setting.form is ValueForm.COUNT else _SECONDS, strict=False)
             except ValidationError:
                 value = None
-        case ValueForm.MOMENT if (value := from_text(text)) is None:
-            raise _WrongValueError(f" must be {setting.form}, not {text!r}", "For example 2026-11-22T08:00:00Z.")
+        case ValueForm.MOMENT:
+            value = from_text(text)
+            if value is None:
+                raise _WrongValueError(f" must be {setting.form}, not {text!r}", "For example 2026-11-22T08:00:00Z.")
     if value is None:
         raise _WrongValueError(f" must be {setting.form}, not {text!r}")
     return value

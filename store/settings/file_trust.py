@@ -95,6 +95,7 @@ def read_key(path: Path) -> bytes:
 
 
 def key_refusal(text: str, hint: str) -> TeamError:
+    """Return the error for a key that cannot be used: why, and what to do."""
     return TeamError(Code.NOT_PERMITTED, text, hint)
 
 
@@ -124,6 +125,7 @@ def _is_shared_with_team(folder: Path, status: os.stat_result) -> bool:
 
 
 def _user_words(uid: int) -> str:
+    """Return a user by name and number, by the number alone where the system has no name for it."""
     try:
         return f"{pwd.getpwuid(uid).pw_name} ({uid})"
     except KeyError:

@@ -100,8 +100,8 @@ class SettingsInForce(Struct, frozen=True):
         return text
 
     def text_for_next_look(self, before: bytes | None) -> bytes | None:
-        """Return the text in force that a later look goes by, after `before`."""
-        return self.text_in_force if self.to_record is not None and self.text_in_force == self.text else before
+        """Return the text in force by which a later look judges what is there then: this one, else as `before`."""
+        return before if self.to_record is None else self.text
 
 
 class SettingsNames(Struct, frozen=True):
@@ -163,6 +163,7 @@ def judge_settings(
 
 
 def _parse_or_none(text: bytes, understand: Callable[[bytes], TeamConfig]) -> TeamConfig | None:
+    """Return the settings that a text says; None where it cannot be understood."""
     try:
         return understand(text)
     except TeamError:

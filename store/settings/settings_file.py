@@ -44,6 +44,7 @@ _SHELL_PART = re.compile(r"\$[\w({]|%\w+%|(?:^|/)~(?:/|$)|^~")
 """`$HOME`, `$(pwd)`, `%USERPROFILE%`, `~/q`, `~me/q`."""
 _SHELL_WORDS = "has a part that only a shell replaces"
 _MOST_SHOWN = 60
+"""Characters of a path that a finding shows."""
 _COPIED_AS_THEY_ARE = (
     *("language", "wait_for_human", "ask_for", "spawn", "description", "version", "team_id", "signed_since"),
     *(setting.key for setting in HOISTED),
@@ -121,6 +122,7 @@ class _ConfigBuilder(SettingsChecker):
             kinds={kind: convert({"name": kind, **said}, KindRule) for kind, said in kinds.items()},
             routes=tuple(convert({"key": key, **said}, Route) for key, said in values.get("routing", {}).items()),
             humans={name: Human(name, **fields) for name, fields in humans.items()},
+            # A wrong value is an empty set, since the setting is `closed`; it counts as the stricter word.
             verdicts=values.get("verdicts", "signed" if has_keys else "open") or "signed",
             queue=queue,
             archives=archives,
@@ -239,6 +241,7 @@ class _ConfigBuilder(SettingsChecker):
                 yield folder / QUEUE_NAME, folder / QUEUE_NAME, folder / "archive"
 
     def _refuse_place(self, key: str, text: str, hint: str) -> None:
+        """Note that the place which a setting names is not used, and why."""
         self.misread.add(key)
         self.note(self.lines.get(key, 0), f"{key}: {text}", hint)
 
@@ -266,6 +269,7 @@ class _ConfigBuilder(SettingsChecker):
 
 
 def _is_same(place: Path, other: Path) -> bool:
+    """Return whether two paths lead to the same place, whatever links are on the way."""
     return os.path.realpath(place) == os.path.realpath(other)
 
 
@@ -285,6 +289,7 @@ def _needs_shell(path: str) -> bool:
 
 
 def _agent_of(fields: Values) -> Agent:
+    """Return a member by its checked settings; names of others in it get their one spelling."""
     spelt: Values = {
         key: frozenset(map(canonical, fields[key])) for key in ("may_message", "may_send") if key in fields
     }

@@ -1,4 +1,7 @@
-"""Settings as plain mappings, lists and texts, with the line of each: what is read before anything is checked."""
+"""Parse the YAML of settings to plain mappings, lists and texts, with the line of each; nothing is checked yet.
+
+First by PyYAML, which reads any form; last the simple form that most settings have, without it.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,8 @@ class NotYamlError(ValueError):
         self.line = line
 
 
-class Outline(Struct, frozen=True):
-    """A text of settings as plain values.
+class ParsedYaml(Struct, frozen=True):
+    """The plain values of a text of settings.
 
     Attributes:
         value: A mapping, a list, a text, or None for nothing; every scalar is the text as it is written.
@@ -42,8 +45,8 @@ class Outline(Struct, frozen=True):
     repeated: tuple[tuple[str, int], ...] = ()
 
 
-def read_outline(text: str, *, before: int = 0) -> Outline:
-    """Read the text, of which `before` lines stand before it.
+def parse_yaml(text: str, *, before: int = 0) -> ParsedYaml:
+    """Return the values of a text, which is a whole or begins behind `before` lines of one.
 
     Raises:
         NotYamlError: It is not YAML, or nested too deep.
@@ -54,25 +57,27 @@ def read_outline(text: str, *, before: int = 0) -> Outline:
         node = _compose(text, before)
         composer = _PlainValues(before)
         value = composer.plain(node, node, "", 0) if node is not None else None
-        return Outline(value, composer.lines, tuple(composer.repeated))
+        return ParsedYaml(value, composer.lines, tuple(composer.repeated))
 
 
-def outlines_of_parts(text: str) -> Iterator[Outline | str]:
-    """Yield each setting at the top of a text that is not YAML as a whole; of what cannot be read, its key."""
+def parse_parts(text: str) -> Iterator[ParsedYaml | str]:
+    """Yield each setting at the top of a text that is not YAML as a whole: its values, or of what cannot be read its
+    key.
+    """
     for start, end in pairwise([*(match.start() for match in _TOP_KEY.finditer(text)), len(text)]):
         part, before = text[start:end], text.count("\n", 0, start)
         first_line = part.partition("\n")[0]
         try:
-            yield read_outline(part, before=before)
+            yield parse_yaml(part, before=before)
         except NotYamlError:
             # Lines that belong to nothing may follow a setting of one line.
-            yield _read_one_line(first_line, before) or first_line.partition(":")[0].strip().strip("'\"")
+            yield _parse_one_line(first_line, before) or first_line.partition(":")[0].strip().strip("'\"")
 
 
-def _read_one_line(line: str, before: int) -> Outline | None:
+def _parse_one_line(line: str, before: int) -> ParsedYaml | None:
     """Return a setting with its value in one line; None where it is none."""
     try:
-        found = read_outline(line, before=before)
+        found = parse_yaml(line, before=before)
     except NotYamlError:
         return None
     return found if isinstance(found.value, dict) and None not in found.value.values() else None
@@ -121,7 +126,7 @@ class _PlainValues:
             items = enumerate(node.value)
             return [self.plain(item, item, f"{path}[{number}]", depth + 1) for number, item in items]
         pairs = self._pairs(node, path).items()
-        return {word: self.plain(value, key, below(path, word), depth + 1) for word, (key, value) in pairs}
+        return {word: self.plain(value, key, path_of(path, word), depth + 1) for word, (key, value) in pairs}
 
     def _pairs(self, node: Any, path: str) -> dict[str, tuple[Any, Any]]:
         """Return key and value of each word in a mapping; one that stands twice counts the first time."""
@@ -132,7 +137,7 @@ class _PlainValues:
             if key.tag == _MERGE:
                 merged += value.value if value.id == "sequence" else [value]
             elif word in pairs:
-                self.repeated.append((below(path, word), self._before + int(key.start_mark.line) + 1))
+                self.repeated.append((path_of(path, word), self._before + int(key.start_mark.line) + 1))
             else:
                 pairs[word] = key, value
         for source in merged[:DEEPEST]:
@@ -141,7 +146,7 @@ class _PlainValues:
         return pairs
 
 
-def below(path: str, word: str) -> str:
+def path_of(path: str, word: str) -> str:
     """Return the path of a key in the mapping at `path`."""
     return f"{path}.{word}" if path else word
 
@@ -152,6 +157,7 @@ def below(path: str, word: str) -> str:
 _PLAIN = r"[A-Za-z0-9_./](?:[ !\"$-9;-~]|:(?=[!-~]))*(?<![ :])"
 """Printable ASCII without a sign first, without `#`, and with `:` only inside of a word."""
 _SCALAR = rf"{_PLAIN}|'[ -&(-~]*'|\"[ !#-\[\]-~]*\""
+"""That, or printable ASCII in quotes: without the same quote, in double ones without a backslash too, which escapes."""
 _PAIR = re.compile(rf"([A-Za-z_][A-Za-z0-9_-]{{0,99}}):(?: +({_SCALAR}))?")
 _SCALAR_ALONE = re.compile(_SCALAR)
 _DASH = "-"
@@ -179,7 +185,7 @@ class _SimpleForm:
         self._rows = deque(_rows(text, before))
         self._lines: dict[str, int] = {}
 
-    def read(self) -> Outline:
+    def read(self) -> ParsedYaml:
         """Return the values.
 
         Raises:
@@ -188,7 +194,7 @@ class _SimpleForm:
         value = self._block(-1, "")
         if self._rows or not isinstance(value, dict | None):
             raise _NotSimpleError
-        return Outline(value, self._lines)
+        return ParsedYaml(value, self._lines)
 
     def _block(self, above: int, path: str) -> Any:
         """Take the rows of the value that stands further in than the column `above`; None where there is none."""
@@ -204,7 +210,7 @@ class _SimpleForm:
             name = str(len(values)) if is_list else row.key
             if not name or name in values:  # a scalar among keys, or a key that stands twice
                 raise _NotSimpleError
-            place = f"{path}[{name}]" if is_list else below(path, name)
+            place = f"{path}[{name}]" if is_list else path_of(path, name)
             self._lines[place] = row.line
             # The dashes of a list may be in the column of its key.
             is_level = not is_list and bool(self._rows) and self._rows[0].key == _DASH
@@ -235,6 +241,7 @@ def _rows(text: str, before: int) -> Iterator[_SimpleRow]:
 
 
 def _unquote(scalar: str) -> str:
+    """Return what a scalar says, without its quotes. Raises `_NotSimpleError` for one that is empty."""
     if scalar in _EMPTY:
         raise _NotSimpleError
     return scalar[1:-1] if scalar[0] in "'\"" else scalar

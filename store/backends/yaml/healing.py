@@ -28,7 +28,7 @@ from team_console.store.model.message import (
     ids_of,
     is_ahead,
     is_same,
-    rank,
+    progress_of,
 )
 from team_console.store.model.recorded_facts import REWORDED
 
@@ -273,7 +273,7 @@ def _state_keys(wanted: Message, here: Message) -> FieldDict:
     keys = {key: wanted.record.get(key) for key in STATE_KEYS}
     if wanted.read_by or here.read_by:
         keys["read_by"] = {**here.read_by, **wanted.read_by}
-    if rank(here.status) > rank(wanted.status):
+    if progress_of(here.status) > progress_of(wanted.status):
         keys["status"] = here.status
     return {key: value for key, value in keys.items() if here.record.get(key) != value}
 
