@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from team_console.console.cli.main import VERBS, Verb, parser_for
-from team_console.console.cli.tools import (
+from team_console.console.cli.help import (
     CONFIG,
     ENVIRONMENT,
     ERRORS,
@@ -24,6 +23,7 @@ from team_console.console.cli.tools import (
     read_schemas,
     setting_rows,
 )
+from team_console.console.cli.main import VERBS, Verb, parser_for
 from team_console.console.mcp.acting import ActingAgent
 from team_console.console.mcp.server import make_server
 from team_console.console.tui.commands.stopping import STAGES

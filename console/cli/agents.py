@@ -6,9 +6,9 @@ import sys
 from functools import partial
 from typing import Any
 
+from team_console.console.cli.arguments import arg, flag, verb
 from team_console.console.cli.call import Call, UsageError
-from team_console.console.cli.input import json_documents, standard_input
-from team_console.console.cli.main import arg, flag, verb
+from team_console.console.cli.streams import json_documents, standard_input
 from team_console.console.clients.instructions import instructions_for
 from team_console.console.clients.start import run_hook
 from team_console.console.mcp.start import keep_start_error

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
-from team_console.console.cli.output import Output, is_terminal
+from team_console.console.cli.streams import Output, is_terminal
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message

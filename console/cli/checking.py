@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from msgspec.structs import asdict, replace
+from team_console.console.cli.arguments import flag, verb
 from team_console.console.cli.call import Call
-from team_console.console.cli.main import flag, verb
 from team_console.console.cli.printing import cell_width, print_list
 from team_console.console.cli.watching import settled_snapshot
 from team_console.store.contract.team import Team

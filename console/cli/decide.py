@@ -1,72 +1,48 @@
-"""Verbs that ask and decide, such as `plan`, `ask`, `approve`, `reject`, `askback` and `shutdown`."""
+"""Verbs that decide on requests: `approve`, `reject`, `askback`, `answer`, `grant` and `grants`."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
-from typing import Any
 
+from team_console.console.cli.arguments import REQUEST, arg, flag, verb
+from team_console.console.cli.asking import approval_lines
 from team_console.console.cli.call import Call, UsageError
-from team_console.console.cli.input import file_text, text_or_input
-from team_console.console.cli.main import DAY, REQUEST, arg, flag, seconds, verb
-from team_console.console.cli.option_answers import Answers, answers_from, words_for
-from team_console.console.cli.printing import decision_lines, print_list, whole_content
+from team_console.console.cli.printing import print_list, whole_content
+from team_console.console.cli.streams import file_text, text_or_input
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.json_text import parse_json, value_words
 from team_console.store.model.message import Message
-from team_console.store.model.names import canonical
+from team_console.store.model.names import hint_with_nearest
 from team_console.store.model.safe import counted
-from team_console.store.protocol.client_requests import questions_of
+from team_console.store.protocol.client_requests import Question, questions_of
 from team_console.store.protocol.grants import scope_in
 from team_console.store.protocol.remarks import Remark, remark_on
 from team_console.store.protocol.shown_when_decided import Face, Seen, digest_of, seen_of
 from team_console.store.service.answerable import live_question, no_request
-from team_console.store.service.asking import ask_question, withdraw
 from team_console.store.service.caller import Receipt
 from team_console.store.service.decision import Decision
 from team_console.store.service.grants import recall_grant, refuse_contradiction, start_grant, trial_of
-from team_console.store.service.requests import (
-    answer,
-    approval_forecast,
-    approve,
-    decide,
-    reject,
-    submit_plan,
-)
+from team_console.store.service.requests import answer, approval_forecast, approve, decide, reject
 from team_console.store.service.running_grants import all_grants
-from team_console.store.service.sending import left_out_words
 from team_console.store.views.proposals import lines_to_remark
-from team_console.store.views.rows import RequestState
-from team_console.store.views.stopping import StopRequest, agreed_by_now, ask_to_stop, whom_to_stop
 
-EXIT_STATUSES = """
+# What the verbs have in common: the requests they name, what was seen of them, and remarks on their lines.
 
-Exit status: 0 approved or answered, 10 rejected, 11 no answer yet, 12 withdrawn, timed out or replaced."""
-
-
-WAIT = (
-    seconds(
-        "--wait",
-        "wait for the answer, at most this long (without a number: until there is one), and print it",
-        zero=True,
-        nargs="?",
-        const=math.inf,
-    ),
-    seconds("--timeout", "the same as --wait SECONDS", zero=True, dest="wait"),
-)
-
-
-REMARK = arg(
+_REMARK = arg(
     "--remark",
     "a remark on one line, as 'show --lines' numbers them; repeatable",
     action="append",
     default=[],
     metavar="LINE:TEXT",
 )
-SEVERAL = (
+_SEEN = arg(
+    "--seen",
+    "refuse if the request changed since 'show' printed this code",
+    metavar="CODE",
+)
+_SEVERAL = (
     arg("requests", "ids of open requests; each gets its own record", nargs="+", metavar="REQUEST", source="requests"),
     arg(
         "--seen",
@@ -76,36 +52,44 @@ SEVERAL = (
     ),
 )
 """One request, or several that get the same verdict."""
-
-
-def _print_asked(call: Call, receipt: Receipt) -> int:
-    """Print what was asked, or with a wait what was answered; the exit status.
-
-    Without a wait the request id stands alone on standard output, with one the answer does, so that a script can
-    keep either; the id is then said on standard error.
-    """
-    if call.options.wait is None:
-        call.print_receipt(receipt, [receipt.request_id or ""])
-        return 0
-    from team_console.console.cli.waits import finish_wait  # asyncio: 20 ms, which a wait alone needs
-
-    return finish_wait(call, receipt)
-
-
-# What the command line showed of a request before it is answered: `show` names it, `--seen` quotes it.
-
 _CODE = re.compile(r"[0-9a-f]{64}")
-"""A whole code: the SHA-256 of a request."""
+"""A whole code of `--seen`: the SHA-256 of a request."""
 
 
-SEEN = arg(
-    "--seen",
-    "refuse if the request changed since 'show' printed this code",
-    metavar="CODE",
-)
+def _decide_each(call: Call, decide_one: Callable[[Call], None]) -> int:
+    """Decide each request that is named, on its own; one that is refused keeps none of the others.
+
+    Args:
+        decide_one: Decides the request that `options.request` names, with the code of `options.seen`.
+
+    Returns:
+        The exit status: 1 where any of several was refused.
+
+    Raises:
+        TeamError: `USAGE` for codes of --seen that are more or fewer than the requests.
+    """
+    options = call.options
+    named, codes = list(dict.fromkeys(options.requests)), options.seen or []
+    if codes and len(codes) != len(named):
+        text = f"--seen is given {counted(len(codes), 'time')} for {counted(len(named), 'request')}"
+        raise UsageError(text, "Give the code of each request, in their order.")
+    status = 0
+    for number, request_id in enumerate(named):
+        options.request, options.seen = request_id, codes[number] if codes else None
+        try:
+            decide_one(call)
+        except TeamError as error:
+            if len(named) == 1:
+                raise
+            status = 1
+            if call.as_json:
+                call.json(error.as_json())
+            else:
+                call.warn([". ".join(filter(None, (f"{request_id}: {error.message}", error.hint)))])
+    return status
 
 
-def seen_on_command_line(call: Call, question: Message | None = None) -> Seen:
+def _seen_on_command_line(call: Call, question: Message | None = None) -> Seen:
     """Return what was shown to the answerer, as the code of `--seen` proves it, for the record of the verdict.
 
     Args:
@@ -130,106 +114,54 @@ def seen_on_command_line(call: Call, question: Message | None = None) -> Seen:
     return seen_of(question, face=Face.PRINTED)
 
 
-# `plan`: an agent hands in a plan.
-
-
-@verb(
-    arg("--content", "the plan; - reads standard input", required=True, metavar="TEXT|-"),
-    arg("--summary", "5-10 words; default: the plan's first line", metavar="TEXT"),
-    arg("--replaces", "the request that this plan is a new version of, whatever its title", metavar="REQUEST"),
-    *WAIT,
-    more=EXIT_STATUSES,
-)
-def do_plan(call: Call) -> int:
-    """Submit a plan of --as NAME to the team's lead. Prints the request id; the answer comes to NAME's inbox as
-    plan_approval_response. A later plan of the same author replaces an open one. With --wait it waits, and prints
-    the answer.
-
-    Examples:
-      team-console --as helper plan --content - < plan.md
-      team-console --as helper plan --content "1. Split loader.py" --wait 600"""
-    plan, options = text_or_input(call.options.content) or "", call.options
-    handed_in = submit_plan(call.caller, content=plan, summary=options.summary, replaces=options.replaces)
-    return _print_asked(call, handed_in)
-
-
-# `ask`: an agent puts a question to the human; the request id comes back, or with a wait the answer.
-
-
-@verb(
-    arg("question", "the question", nargs="?", metavar="QUESTION"),
-    arg("--option", "an option to choose from; repeatable", action="append", metavar="LABEL"),
-    arg("--header", "a word or two that name the question", default="", metavar="TEXT"),
-    flag("--several", "more than one option may be chosen"),
-    arg(
-        "--questions",
-        "questions as a list of {question, header, options: [{label, description}], multiSelect}; - reads "
-        "standard input",
-        metavar="JSON|-",
-    ),
-    arg("--summary", "one line for the human's list; default: from the question", metavar="TEXT"),
-    seconds("--expires", "withdraw it as timed out after this long"),
-    *WAIT,
-    more=EXIT_STATUSES,
-)
-def do_ask(call: Call) -> int:
-    """Ask the team's lead a question as --as NAME. Any number may be open. Prints the request id; with --wait it
-    waits, and prints the answer alone: the label that was chosen, or the human's own words.
-
-    Examples:
-      team-console --as helper ask "Which database?" --option PostgreSQL --option SQLite --wait"""
-    options = call.options
-    questions = _questions_asked(call)
-    expires = call.team.clock() + timedelta(seconds=options.expires) if options.expires is not None else None
-    asked = ask_question(call.caller, questions=questions, expires=expires, summary=options.summary)
-    return _print_asked(call, asked)
-
-
-def _questions_asked(call: Call) -> list[dict[str, Any]]:
-    """Return the questions as a client's own tool has them: `question`, `header`, `options`, `multiSelect`.
+def _remarks(call: Call) -> tuple[Remark, ...]:
+    """Return the remarks, each with what stands in its line.
 
     Raises:
-        TeamError: `USAGE` unless they are given in one form, `INVALID_FIELD` for none.
+        TeamError: `USAGE` for what names no line, `INVALID_FIELD` for a line that is not there.
     """
-    options = call.options
-    if (options.question is None) is (options.questions is None):
-        raise UsageError("give one QUESTION, or --questions JSON", 'team-console ask "Which one?" --option A')
-    if options.questions is not None:
-        return _questions_in_json(text_or_input(options.questions) or "")
-    if not options.question.strip():
-        raise TeamError(Code.INVALID_FIELD, "the question is empty", "Say what is asked.")
+    if not call.options.remark:
+        return ()
+    request = call.options.request
+    question = live_question(call.snapshot(), request, call.options.seen or "")
+    if question is None:
+        raise no_request(request)
+    lines, made = lines_to_remark(question, whole_content(call.team, question)), []
+    for given in call.options.remark:
+        number, colon, text = given.partition(":")
+        if not (colon and number.strip().isascii() and number.strip().isdigit()):
+            raise UsageError(f"--remark {given:.60} names no line", "For example --remark 20:'why here?'")
+        try:
+            made.append(remark_on(lines, int(number), text))
+        except ValueError as error:
+            hint = f"Lines are numbered by: team-console show {request} --lines"
+            raise TeamError(Code.INVALID_FIELD, f"--remark: {error}", hint) from None
+    return tuple(made)
+
+
+_THINGS = {
+    "plan_approval_response": "the plan of",
+    "shutdown_response": "the shutdown asked by",
+    "permission_response": "what was asked by",
+    "question_response": "the question of",
+}
+"""Type of an answer -> what was decided; the name of the asker follows."""
+
+
+def _decision_lines(word: str, receipt: Receipt) -> list[str]:
+    """Return what was decided, as `approved the plan of task-manager (plan_approval-...)`, then the records written."""
+    if not receipt.messages:
+        return [f"{word} {receipt.request_id}"]
+    answer = receipt.messages[0]
+    # A message of this type from an approval goes to the agent that is to end, not to whoever asked for its end.
+    thing = "the end of" if answer.type == "shutdown_request" else _THINGS.get(answer.type, "the request of")
+    head = f"{word} {thing} {', '.join(answer.recipients)} ({receipt.request_id})"
     return [
-        {
-            "question": options.question,
-            "header": options.header,
-            "options": [{"label": label} for label in options.option or ()],
-            "multiSelect": options.several,
-        }
+        head,
+        *receipt.notes,
+        *approval_lines(answer),
+        *(f"written: {message.message_id} -> {message.recipients[0]}" for message in receipt.messages),
     ]
-
-
-def _questions_in_json(text: str) -> list[dict[str, Any]]:
-    hint = 'Give a list such as [{"question": "Which?", "options": [{"label": "A"}]}].'
-    value = parse_json(text, what="--questions", hint=hint)
-    if not isinstance(value, list) or not value:
-        what = "an empty list" if isinstance(value, list) else f"{value_words(value)}, not a list"
-        raise TeamError(Code.INVALID_FIELD, f"--questions is {what}", hint)
-    return value
-
-
-# `verdict`: how one request stands, at once or as soon as it is decided.
-
-
-@verb(REQUEST, *WAIT, more=EXIT_STATUSES)
-def do_verdict(call: Call) -> int:
-    """Show the state of one request, at once or with --wait as soon as it is decided. An answer to --as NAME is
-    marked as read when it is printed.
-
-    Examples:
-      team-console --as helper verdict REQUEST --wait 600"""
-    from team_console.console.cli.waits import look_or_wait  # asyncio: 20 ms, which handing in a plan has no use for
-
-    return look_or_wait(call, call.options.request)
 
 
 # `approve`: answers an open request with yes.
@@ -239,7 +171,7 @@ _ONLY_SUGGESTION = object()
 
 
 @verb(
-    *SEVERAL,
+    *_SEVERAL,
     arg("--note", "a comment for the agent", metavar="TEXT"),
     arg("--agent-name", "the name of the agent to be created (default: from its type)", metavar="NAME"),
     arg(
@@ -252,7 +184,7 @@ _ONLY_SUGGESTION = object()
     ),
     arg("--mode", "plan: the mode to continue in, one of those it offers", metavar="MODE"),
     arg("--edited", "approve this text instead of the plan, the command or the file's content", metavar="FILE|-"),
-    REMARK,
+    _REMARK,
     flag("--dry-run", "show the effect, write nothing"),
 )
 def do_approve(call: Call) -> int:
@@ -279,24 +211,24 @@ def _approve(call: Call) -> None:
         request_id=options.request,
         note=options.note,
         agent_name=options.agent_name,
-        seen=seen_on_command_line(call),
+        seen=_seen_on_command_line(call),
         remarks=_remarks(call),
         scope="once" if options.always is None else "always",
         suggestion=None if options.always is _ONLY_SUGGESTION else options.always,
         mode=options.mode,
         updated=file_text(options.edited, what="--edited") if options.edited is not None else None,
     )
-    call.print_receipt(receipt, decision_lines("approved", receipt))
+    call.print_receipt(receipt, _decision_lines("approved", receipt))
 
 
 # `reject`: answers an open request with no, with the reason.
 
 
 @verb(
-    *SEVERAL,
+    *_SEVERAL,
     arg("--reason", "why; the agent reads it", default="", metavar="TEXT"),
     arg("--suggest", "what you would accept instead", metavar="TEXT"),
-    REMARK,
+    _REMARK,
 )
 def do_reject(call: Call) -> int:
     """Reject an open request, with a reason. The model of the agent reads it.
@@ -315,43 +247,10 @@ def _reject(call: Call) -> None:
         request_id=options.request,
         reason=options.reason,
         suggest=options.suggest,
-        seen=seen_on_command_line(call),
+        seen=_seen_on_command_line(call),
         remarks=_remarks(call),
     )
-    call.print_receipt(receipt, decision_lines("rejected", receipt))
-
-
-def _decide_each(call: Call, decide_one: Callable[[Call], None]) -> int:
-    """Decide each request that is named, on its own; one that is refused keeps none of the others.
-
-    Args:
-        decide_one: Decides the request that `options.request` names, with the code of `options.seen`.
-
-    Returns:
-        The exit status: 1 where any of several was refused.
-
-    Raises:
-        TeamError: `USAGE` for codes of --seen that are more or fewer than the requests.
-    """
-    options = call.options
-    named, codes = list(dict.fromkeys(options.requests)), options.seen or []
-    if codes and len(codes) != len(named):
-        text = f"--seen is given {counted(len(codes), 'time')} for {counted(len(named), 'request')}"
-        raise UsageError(text, "Give the code of each request, in their order.")
-    status = 0
-    for number, options.request in enumerate(named):
-        options.seen = codes[number] if codes else None
-        try:
-            decide_one(call)
-        except TeamError as error:
-            if len(named) == 1:
-                raise
-            status = 1
-            if call.as_json:
-                call.json(error.as_json())
-            else:
-                call.warn([". ".join(filter(None, (f"{options.request}: {error.message}", error.hint)))])
-    return status
+    call.print_receipt(receipt, _decision_lines("rejected", receipt))
 
 
 # `askback`: asks the asker something; the request stays open.
@@ -360,8 +259,8 @@ def _decide_each(call: Call, decide_one: Callable[[Call], None]) -> int:
 @verb(
     REQUEST,
     arg("question", "the question to the asker", nargs="?", default="", metavar="QUESTION"),
-    REMARK,
-    SEEN,
+    _REMARK,
+    _SEEN,
 )
 def do_askback(call: Call) -> None:
     """Ask the asker something about an open request without rejecting it: it stays open with its id and age, and
@@ -372,34 +271,136 @@ def do_askback(call: Call) -> None:
     """
     options = call.options
     said, remarks = options.question or None, _remarks(call)
-    question = Decision(options.request, None, said, remarks=remarks, asks_back=True, seen=seen_on_command_line(call))
+    question = Decision(options.request, None, said, remarks=remarks, asks_back=True, seen=_seen_on_command_line(call))
     receipt = decide(call.decider, question)
-    call.print_receipt(receipt, decision_lines("asked back about", receipt))
+    call.print_receipt(receipt, _decision_lines("asked back about", receipt))
 
 
-def _remarks(call: Call) -> tuple[Remark, ...]:
-    """Return the remarks, each with what stands in its line.
+# `answer`: chooses options of a question, or answers a clarification or an escalation in words.
+
+
+@verb(
+    REQUEST,
+    arg("--option", "the option to choose; repeatable", action="append", default=[], metavar="[HEADER=]LABEL"),
+    arg("--text", "your own words instead of an option", action="append", default=[], metavar="[HEADER=]TEXT"),
+    arg("--note", "a comment on the choice", action="append", default=[], metavar="[HEADER=]TEXT"),
+    arg("--content", "an answer in words; - reads standard input", metavar="TEXT|-"),
+    _SEEN,
+)
+def do_answer(call: Call) -> None:
+    """Answer an open question: choose its options by label or number, or use your own words. With several questions
+    name each by its header or its number. A clarification, an escalation or a question back about your own
+    request is answered in words, with --content.
+
+    Examples:
+      team-console answer REQUEST --option SQLite
+      team-console answer REQUEST --option DB=PostgreSQL --option 2=A --text 3="neither of them"
+    """
+    options = call.options
+    question = live_question(call.snapshot(), options.request, options.seen or "")
+    questions = questions_of(question.payload) if question is not None else ()
+    answers: Answers | None = None
+    if questions and (options.option or options.text):
+        answers = answers_from(questions, options.option, options.text)
+    words = text_or_input(options.content) or ("" if answers else "\n".join((*options.option, *options.text)))
+    receipt = answer(
+        call.decider,
+        request_id=options.request,
+        answers=answers,
+        notes={text: "\n".join(said) for text, said in _words_for(questions, options.note).items()},
+        content=words or None,
+        seen=_seen_on_command_line(call, question),
+    )
+    call.print_receipt(receipt, _decision_lines("answered", receipt))
+
+
+# What was chosen: `LABEL`, a number, or `HEADER=LABEL` where several questions were asked.
+
+Answers = dict[str, str | list[str]]
+"""Text of a question -> what was chosen or said; a list where several options may be chosen, or were."""
+
+
+def answers_from(questions: Sequence[Question], options: Iterable[str], texts: Iterable[str]) -> Answers:
+    """Return question text -> what was chosen or said.
+
+    Args:
+        options: Labels or numbers of options; of the n-th question, or the one with that header, as `n=LABEL` or
+            `HEADER=LABEL`.
+        texts: Own words, named in the same way where there are several questions.
 
     Raises:
-        TeamError: `USAGE` for what names no line, `INVALID_FIELD` for a line that is not there.
+        TeamError: `INVALID_FIELD` for an option nobody offered, with the nearest; `USAGE` where it does not say
+            which question it answers.
     """
-    if not call.options.remark:
-        return ()
-    request = call.options.request
-    question = live_question(call.snapshot(), request, call.options.seen or "")
-    if question is None:
-        raise no_request(request)
-    lines, made = lines_to_remark(question, whole_content(call.team, question)), []
-    for given in call.options.remark:
-        number, colon, text = given.partition(":")
-        if not (colon and number.strip().isascii() and number.strip().isdigit()):
-            raise UsageError(f"--remark {given:.60} names no line", "For example --remark 20:'why here?'")
-        try:
-            made.append(remark_on(lines, int(number), text))
-        except ValueError as error:
-            hint = f"Lines are numbered by: team-console show {request} --lines"
-            raise TeamError(Code.INVALID_FIELD, f"--remark: {error}", hint) from None
-    return tuple(made)
+    chosen: dict[str, list[str]] = {}  # text of a question -> labels and words
+    for word in options:
+        offering = [question for question in questions if _matching_label(question, word) is not None]
+        if len(offering) == 1:  # a label that holds a `=` itself comes first
+            question, rest = offering[0], word
+        else:
+            question, rest = _split_header(questions, word, is_offered=bool(offering))
+        chosen.setdefault(question.text, []).append(_matching_label(question, rest) or _label_of_number(question, rest))
+    for text, words in _words_for(questions, texts).items():
+        chosen.setdefault(text, []).extend(words)
+    several = {question.text for question in questions if question.several}
+    return {text: words if text in several or len(words) > 1 else words[0] for text, words in chosen.items()}
+
+
+def _words_for(questions: Sequence[Question], texts: Iterable[str]) -> dict[str, list[str]]:
+    """Return question text -> words, each named as in `answers_from` where there are several questions.
+
+    Raises:
+        TeamError: `USAGE` where it does not say which question it is for.
+    """
+    found: dict[str, list[str]] = {}
+    for word in texts if questions else ():
+        question, rest = questions[0], word
+        if len(questions) > 1:
+            question, rest = _split_header(questions, word, is_offered=True)
+        found.setdefault(question.text, []).append(rest)
+    return found
+
+
+def _split_header(questions: Sequence[Question], word: str, *, is_offered: bool) -> tuple[Question, str]:
+    """Return the question and answer in `HEADER=REST` or `2=REST`; the only question where no header is given."""
+    key, sign, rest = word.partition("=")
+    key = key.strip().casefold()
+    for number, question in enumerate(questions, start=1):
+        if sign and key and key in (str(number), question.header.strip().casefold()):
+            return question, rest.strip()
+    if is_offered:
+        names = ", ".join(f"{question.header or number}=..." for number, question in enumerate(questions, start=1))
+        raise UsageError(f"which question does {word:.80} answer?", f"Name it: {names}")
+    if len(questions) > 1:
+        raise _no_such_option(questions, word)
+    return questions[0], word
+
+
+def _matching_label(question: Question, word: str) -> str | None:
+    """Return the label as the asker wrote it, however the word's letters are cased; None for none, or several."""
+    labels = [option.label for option in question.options]
+    alike = [word] if word in labels else [label for label in labels if label.casefold() == word.strip().casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _label_of_number(question: Question, word: str) -> str:
+    """Return the label of the option with this number, as people count.
+
+    Raises:
+        TeamError: `INVALID_FIELD` where the word is no such number.
+    """
+    number = int(word) if word.isascii() and word.isdigit() and len(word) < 4 else 0
+    if not 0 < number <= len(question.options):
+        raise _no_such_option((question,), word)
+    return question.options[number - 1].label
+
+
+def _no_such_option(questions: Sequence[Question], word: str) -> TeamError:
+    """Return the error for an option that nobody offered, with those that are offered."""
+    labels = [option.label for question in questions for option in question.options]
+    offered = f"Offered: {', '.join(labels):.300}." if labels else "It offers no options."
+    hint = hint_with_nearest(word, labels, f"{offered} Own words: --content TEXT.")
+    return TeamError(Code.INVALID_FIELD, f"there is no option {word:.80}", hint)
 
 
 # `grant`, `grants`: a decision that holds for the same again, until an end.
@@ -492,141 +493,3 @@ def do_grants(call: Call) -> None:
         print_list(call, {"grants": listed}, snapshot)
     else:
         call.say(*lines or ("no grants",))
-
-
-# `answer`: chooses options of a question, or answers a clarification or an escalation in words.
-
-
-@verb(
-    REQUEST,
-    arg("--option", "the option to choose; repeatable", action="append", default=[], metavar="[HEADER=]LABEL"),
-    arg("--text", "your own words instead of an option", action="append", default=[], metavar="[HEADER=]TEXT"),
-    arg("--note", "a comment on the choice", action="append", default=[], metavar="[HEADER=]TEXT"),
-    arg("--content", "an answer in words; - reads standard input", metavar="TEXT|-"),
-    SEEN,
-)
-def do_answer(call: Call) -> None:
-    """Answer an open question: choose its options by label or number, or use your own words. With several questions
-    name each by its header or its number. A clarification, an escalation or a question back about your own
-    request is answered in words, with --content.
-
-    Examples:
-      team-console answer REQUEST --option SQLite
-      team-console answer REQUEST --option DB=PostgreSQL --option 2=A --text 3="neither of them"
-    """
-    options = call.options
-    question = live_question(call.snapshot(), options.request, options.seen or "")
-    questions = questions_of(question.payload) if question is not None else ()
-    answers: Answers | None = None
-    if questions and (options.option or options.text):
-        answers = answers_from(questions, options.option, options.text)
-    words = text_or_input(options.content) or ("" if answers else "\n".join((*options.option, *options.text)))
-    receipt = answer(
-        call.decider,
-        request_id=options.request,
-        answers=answers,
-        notes={text: "\n".join(said) for text, said in words_for(questions, options.note).items()},
-        content=words or None,
-        seen=seen_on_command_line(call, question),
-    )
-    call.print_receipt(receipt, decision_lines("answered", receipt))
-
-
-# `withdraw`: an asker takes back an open request of its own.
-
-
-@verb(
-    REQUEST,
-    arg("--reason", "why it needs no answer any more", default="", metavar="TEXT"),
-)
-def do_withdraw(call: Call) -> None:
-    """Take back an open request of --as NAME: it needs no answer any more, and none decides it from now on. If
-    nobody has received it yet, it is recalled, too.
-
-    Examples:
-      team-console --as helper withdraw REQUEST --reason "Found it myself"
-    """
-    receipt = withdraw(call.caller, request_id=call.options.request, reason=call.options.reason)
-    word = "was withdrawn before, nothing written:" if receipt.repeated else "withdrawn:"
-    call.print_receipt(receipt, [f"{word} {receipt.request_id}"])
-
-
-# `shutdown`: asks agents to stop; with `--all` one after the other, each answer awaited.
-
-
-@verb(
-    arg("agents", "whom to ask", nargs="*", metavar="AGENT", source="agents"),
-    flag("--all", "everybody, one after the other", dest="everyone"),
-    arg("--reason", "why, and what to do before stopping", metavar="TEXT"),
-    seconds("--timeout", "wait this long for each answer (with --all: 15)", DAY),
-)
-def do_shutdown(call: Call) -> int:
-    """Ask agents to stop. An agent agrees, or declines with a reason; none is ended by force. --all asks every
-    listening member in turn (temps and slaves first), waits for each answer and exits with 1 unless all agreed.
-
-    Examples:
-      team-console shutdown helper --reason "Commit first" --timeout 60
-      team-console shutdown --all"""
-    options = call.options
-    if bool(options.agents) == options.everyone:
-        raise UsageError("name the agents to ask, or give --all", "team-console shutdown AGENT...")
-    agents, warnings = tuple(dict.fromkeys(map(canonical, options.agents))), list[str]()
-    if options.everyone:
-        shown = whom_to_stop(call.caller)
-        agents, warnings = shown.recipients, left_out_words(shown.left_out)
-    if not call.as_json:
-        call.warn(warnings)
-    timeout = options.timeout
-    if options.everyone and timeout is None:
-        timeout = call.team.config().overdue_seconds["shutdown"]
-    stops = [_ask_to_stop(call, agent, timeout) for agent in agents]
-    agreed = agreed_by_now(call.team, stops, me=call.actor) if timeout is not None else 0
-    rows = [_stop_json(stop) for stop in stops]
-    status = int(timeout is not None and agreed < len(rows))
-    if call.as_json:
-        warnings += [warning for row in rows for warning in row.pop("warnings")]
-        result = {**rows[0], "success": not status, "warnings": warnings}
-        if len(rows) > 1:
-            result["deliveries"] = [{key: row[key] for key in row if key not in ("success", "action")} for row in rows]
-        call.json(result)
-    if timeout is not None:
-        call.note(f"{agreed} of {len(rows)} agreed to stop")
-    return status
-
-
-def _ask_to_stop(call: Call, agent: str, timeout: float | None) -> StopRequest:
-    """Ask one agent, wait for its answer where there is a time for it, and say how it goes; returns how it went."""
-
-    def say(text: str) -> None:
-        if not call.as_json:
-            call.say(f"{agent}: {text}")
-            call.flush()
-
-    def asked(receipt: Receipt) -> None:
-        for text in (f"asked, request {receipt.request_id}", *receipt.notes):
-            say(text)
-        if not call.as_json:
-            call.warn(receipt.warnings)
-
-    stop = ask_to_stop(call.decider, agent, reason=call.options.reason, timeout=timeout, asked=asked)
-    outcome = stop.outcome
-    if outcome is None:
-        return stop
-    if outcome.verdict is not None:
-        is_yes = outcome.state is RequestState.APPROVED
-        say("agreed to stop" if is_yes else f"refused: {outcome.reason or 'no reason given'}")
-    elif outcome.is_open:
-        say(f"no answer after {timeout:g} s")
-    else:
-        say(f"nothing was answered, the request is {outcome.state}")
-    return stop
-
-
-def _stop_json(stop: StopRequest) -> dict[str, Any]:
-    """Return the receipt as JSON, with the answer where one was waited for."""
-    row, outcome = stop.receipt.as_json(), stop.outcome
-    if outcome is None:
-        return row
-    if outcome.verdict is None:
-        return row | {"approve": None, "reason": None}
-    return row | {"approve": outcome.state is RequestState.APPROVED, "reason": outcome.reason or ""}

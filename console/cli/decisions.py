@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
+from team_console.console.cli.arguments import REQUEST, arg, flag, verb
 from team_console.console.cli.call import Call
 from team_console.console.cli.checking import place_of_message
-from team_console.console.cli.main import REQUEST, arg, flag, verb
 from team_console.console.cli.printing import (
     Cells,
     age_words,

@@ -1,17 +1,27 @@
-"""The verb `deliver`: push due messages to their agents, once or in a loop."""
+"""Verbs of deliveries: `deliver`, `failures` and what is done about them, and `clear`, which empties the queue."""
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
+from datetime import datetime
 from typing import Any
 
+from team_console.console.cli.arguments import DAY, Arg, VerbCommand, arg, flag, seconds, verb
 from team_console.console.cli.call import Call, UsageError, split_names
-from team_console.console.cli.main import DAY, arg, flag, seconds, verb
-from team_console.store.model.clock import to_text
+from team_console.console.cli.printing import Cells, age_since, print_rows
+from team_console.console.cli.sending import ask_yes_or_no, print_records
+from team_console.console.cli.streams import is_terminal
+from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.delivery_schedule import attempts_of, expires_at, max_attempts, next_attempt
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.service.deliveries import PassResult
-from team_console.store.service.router import deliver, deliver_loop
+from team_console.store.model.message import Message
+from team_console.store.model.safe import counted
+from team_console.store.service.deliveries import PassResult, Remedy, apply_remedy
+from team_console.store.service.maintenance import ClearResult, clear, clearing_forecast
+
+# `deliver`: pushes due messages to their agents, once or in a loop.
 
 
 @verb(
@@ -30,6 +40,8 @@ def do_deliver(call: Call) -> None:
 
     Examples:
       team-console deliver --loop"""
+    from team_console.store.service.router import deliver  # 15 ms: processes, for which no other verb here has a use
+
     options = call.options
     only = _agents_to_serve(options.to)
     call.warn_of_stranger()
@@ -61,6 +73,9 @@ def _agents_to_serve(given: list[str] | None) -> list[str] | None:
 
 
 def _deliver_in_loop(call: Call) -> None:
+    """Deliver until a signal ends it, and print each pass and what keeps one from being made."""
+    from team_console.store.service.router import deliver_loop  # as in `do_deliver`
+
     stop = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, lambda number, frame: stop.set())
@@ -78,7 +93,7 @@ def _deliver_in_loop(call: Call) -> None:
 
 def _print_deliveries(call: Call, done: PassResult) -> None:
     if call.as_json:
-        call.json(_as_json(call, done))
+        call.json(_pass_json(call, done))
         return
     for attempt in done.attempts:
         what = f"{attempt.message.message_id} -> {attempt.recipient}"
@@ -92,7 +107,7 @@ def _print_deliveries(call: Call, done: PassResult) -> None:
         call.say("nothing was due")
 
 
-def _as_json(call: Call, done: PassResult) -> dict[str, Any]:
+def _pass_json(call: Call, done: PassResult) -> dict[str, Any]:
     return {
         "success": True,
         "action": "deliver",
@@ -112,3 +127,188 @@ def _as_json(call: Call, done: PassResult) -> dict[str, Any]:
         "next_due": to_text(done.next_due) if done.next_due else None,
         "timestamp": to_text(call.team.clock(), milliseconds=False),
     }
+
+
+# `failures`: what could not be delivered, with attempts, the next try and the last error.
+
+_DEAD_LETTERS = ("failed", "expired")
+"""Statuses of messages that nobody tries to deliver any more."""
+
+
+@verb(flag("--failed", "only dead letters: no more tries will be made"))
+def do_failures(call: Call) -> None:
+    """List messages that failed, expired, or wait for another try. Then: team-console retry, redirect, discard or
+    recall.
+
+    Examples:
+      team-console failures --failed"""
+    snapshot = call.snapshot()
+    messages = [
+        message
+        for message in snapshot.messages
+        if message.status in _DEAD_LETTERS or (not call.options.failed and _is_put_off(message))
+    ]
+    messages.sort(key=lambda entry: (entry.status not in _DEAD_LETTERS, entry.order_by()[1]))
+    listed = {"failures": [_failure_json(message) for message in messages], "count": len(messages)}
+    rows = [_failure_cells(message, snapshot.taken_at) for message in messages]
+    print_rows(call, listed, snapshot, rows, "no failed deliveries")
+
+
+def _failure_json(message: Message) -> dict[str, Any]:
+    """Return one failed message as `failures --json` prints it."""
+    following, end = next_attempt(message), expires_at(message)
+    return {
+        "message_id": message.message_id,
+        "status": message.status,
+        "sender": message.sender,
+        "recipient": ", ".join(message.recipients),
+        "message_type": message.type,
+        "attempts": attempts_of(message),
+        "max_attempts": max_attempts(message),
+        "error_message": message.envelope("error_message"),
+        "next_attempt_at": to_text(following) if following else None,
+        "expires_at": to_text(end) if end else None,
+        "created_at": message.created,
+    }
+
+
+def _is_put_off(message: Message) -> bool:
+    """Return whether a message failed and waits for another try."""
+    return message.status == "retry" or (message.status == "pending" and message.envelope("error_message") is not None)
+
+
+def _failure_cells(message: Message, now: datetime) -> Cells:
+    """Return the row of one failed message in the table."""
+    following = next_attempt(message)
+    wait = f"in {max(0, int((following - now).total_seconds()))} s" if following and following > now else "now"
+    return {
+        "STATE": message.status,
+        "TRIES": f"{attempts_of(message)}/{max_attempts(message)}",
+        "NEXT TRY": "-" if message.status in _DEAD_LETTERS else wait,
+        "TO": ", ".join(message.recipients),
+        "FROM": message.sender,
+        "TYPE": message.type,
+        "AGE": age_since(from_text(message.created), now),
+        "MESSAGE": message.message_id,
+        "LAST ERROR": str(message.envelope("error_message") or ""),
+    }
+
+
+# `retry`, `redirect`, `discard`, `recall`: what is done about messages that did not arrive, or should not.
+
+
+_IDS = arg(
+    "ids",
+    "message ids; those that it does not apply to are named and left alone",
+    nargs="+",
+    metavar="ID",
+    source="messages",
+)
+
+
+def _remedy_command(action: Remedy, word: str, description: str, *arguments: Arg) -> VerbCommand:
+    """Return the verb that treats messages by `action`.
+
+    Args:
+        word: What is said of each message that was treated.
+        arguments: What the verb takes besides their ids.
+    """
+
+    def run(call: Call) -> None:
+        names = [one.names.strip("-") for one in arguments]
+        receipt = apply_remedy(call.caller, action, call.options.ids, **{n: getattr(call.options, n) for n in names})
+        print_records(call, receipt, word)
+
+    run.__doc__ = description
+    return verb(_IDS, *arguments)(run)
+
+
+do_retry = _remedy_command(
+    Remedy.RETRY,
+    "pending again:",
+    """Make messages pending again that failed, expired or wait for another try; each gets all its tries again.
+
+Examples:
+  team-console retry ID""",
+)
+do_redirect = _remedy_command(
+    Remedy.REDIRECT,
+    "redirected:",
+    """Give messages that nobody has received yet to another agent. Id, sender and content stay.
+
+Examples:
+  team-console redirect ID --to helper""",
+    arg("--to", "the agent to take them", required=True, metavar="NAME", source="agents"),
+)
+do_discard = _remedy_command(
+    Remedy.DISCARD,
+    "discarded:",
+    """Remove dead letters from the queue. They stay readable in the history of their agent.
+
+Examples:
+  team-console discard ID --reason "The agent is gone\"""",
+    arg("--reason", "why; kept in the audit trail", required=True, metavar="TEXT"),
+)
+do_recall = _remedy_command(
+    Remedy.RECALL,
+    "recalled:",
+    """Take back messages that nobody has received yet; delivered and read ones stay.
+
+Examples:
+  team-console recall ID""",
+)
+
+
+# `clear`: what ended long ago leaves the queue, archived first.
+
+
+@verb(
+    arg("--older-than-days", "age in days (default: 7)", type=float, default=7.0, metavar="DAYS"),
+    flag("--archives", "also delete archived messages beyond the team's delete_archived_after_days, for good"),
+    flag("--yes", "do not ask before archives are deleted"),
+    flag("--dry-run", "show what would be removed, write nothing"),
+)
+def do_clear(call: Call) -> None:
+    """Archive and remove messages that were delivered, read, failed, expired or recalled --older-than-days ago or
+    earlier. Messages that still wait, or that an open request depends on, stay.
+
+    Examples:
+      team-console clear --older-than-days 30 --dry-run"""
+    options = call.options
+    call.warn_of_stranger()
+    if options.dry_run:
+        _print_cleared(call, clearing_forecast(call.caller, older_than_days=options.older_than_days), dry_run=True)
+        return
+    if options.archives and not options.yes:
+        days = call.team.config().delete_archived_after_days
+        call.note(f"archived messages older than {days} days will be deleted for good")
+        if not (is_terminal(sys.stdin) and is_terminal(sys.stderr) and ask_yes_or_no("Delete them?")):
+            text = "deleting archives was not confirmed; nothing was written"
+            raise TeamError(Code.NOT_PERMITTED, text, "Add --yes.")
+    cleared = clear(call.caller, older_than_days=options.older_than_days, delete_archived=options.archives)
+    _print_cleared(call, cleared, dry_run=False)
+
+
+def _print_cleared(call: Call, cleared: ClearResult, *, dry_run: bool) -> None:
+    """Print what left the queue, what stays and why, and what was deleted for good."""
+    statuses = ", ".join(f"{number:,} {status}" for status, number in cleared.statuses.items())
+    verb = "would leave" if dry_run else "left"
+    lines = [f"{counted(cleared.deleted, 'message')} {verb} the queue" + (f": {statuses}" if statuses else "")]
+    if cleared.kept:
+        stay = "stays" if cleared.kept == 1 else "stay"
+        lines.append(f"{counted(cleared.kept, 'old message')} {stay}: an open request or the roster rests on them")
+    lines += [f"refused: {message_id}: {why}" for message_id, why in cleared.refused.items()]
+    if cleared.archives:
+        lines.append(f"deleted for good: {counted(cleared.archives, 'archived message')}")
+    done = {
+        "success": True,
+        "action": "clear",
+        "dry_run": dry_run,
+        "messages_deleted": cleared.deleted,
+        "deleted_statuses": dict(cleared.statuses),
+        "messages_kept": cleared.kept,
+        "archived_deleted": cleared.archives,
+        "disk_space_freed_mb": cleared.freed_mb,
+        **cleared.refused_json,
+    }
+    call.print_result(done, *lines)

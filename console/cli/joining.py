@@ -12,9 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
+from team_console.console.cli.arguments import arg, flag, verb
 from team_console.console.cli.call import Call, UsageError
-from team_console.console.cli.main import arg, flag, verb
-from team_console.console.cli.output import columns, is_terminal
+from team_console.console.cli.streams import columns, is_terminal
 from team_console.console.cli.team import ASK_HELP, make_project_team, parse_rules
 from team_console.console.clients.client import Running
 from team_console.console.clients.join import JoinOutcome, join, join_all, leave, one_join_at_a_time

@@ -1,4 +1,4 @@
-"""Opens the console: on the team given or found, else on one picked from a list, else on the first steps."""
+"""Opens the console: in this terminal, on a team that is found or picked from a list, or in a browser (`serve`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import os
 import sys
 
 from team_console.console.browser import is_page
+from team_console.console.cli.arguments import arg, flag, verb
 from team_console.console.cli.call import Call, UsageError
-from team_console.console.cli.output import is_terminal
+from team_console.console.cli.streams import is_terminal
 from team_console.console.tui.reader import StoreReader
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import find_teams, nearest_team, other_teams
@@ -78,3 +79,54 @@ def choose_team(nothing_found: TeamError) -> str | None:
     if not locations:
         return wait_for_team(lambda: str(team) if (team := nearest_team(here)) is not None else None)
     return pick_team(locations)
+
+
+# `serve`: the console in a browser on this machine.
+
+PORT = 8765
+
+
+@verb(
+    arg("--port", f"where to listen ({PORT}); 0 for a free one", type=int, default=PORT, metavar="N"),
+    flag("--write", "let everybody who has the address decide and write"),
+)
+def do_serve(call: Call) -> None:
+    """Show the console in a browser on this machine, read-only unless --write is given. The printed address has a
+    token, new at each start; without it every request is answered with 403. From another machine:
+    ssh -L 8765:127.0.0.1:8765 HOST, then open the same address there. It needs the extra `serve`; without it the
+    error names the command that installs it.
+
+    Examples:
+      team-console serve --port 0"""
+    options = call.options
+    if options.write and options.read_only:
+        raise TeamError(Code.READ_ONLY, "--write and --read-only exclude each other", "Leave one of them out.")
+    call.team.config()
+    try:
+        from team_console.console.serve import ConsoleServer  # an extra, with a web server in it
+    except ImportError as error:
+        from team_console.store.model.optional_packages import install_line  # 20 ms
+
+        text = f"serve needs the package {error.name or 'textual-serve'}, which is not installed"
+        raise UsageError(text, f"Install it with: {install_line('serve')}") from None
+    if options.team:  # not on the command line, where others would read the password of a database
+        os.environ["TEAM_CONSOLE_TEAM"] = options.team
+    seat = ["--as", call.given_actor] if call.given_actor else []
+    mode = [] if options.write else ["--read-only"]
+    try:
+        server = ConsoleServer(
+            [sys.executable, "-P", "-m", "team_console.console", *mode, *seat], port=options.port, title="team-console"
+        )
+    except (OSError, OverflowError) as error:
+        text = f"port {options.port} cannot be used: {getattr(error, 'strerror', None) or error}"
+        raise UsageError(text, "Choose another with --port N, or a free one with --port 0.") from None
+    found = {"success": True, "action": "serve", "url": server.url, "port": server.port, "write": options.write}
+    call.print_result(found, server.url)
+    if not call.as_json:
+        can = "read and write" if options.write else "read"
+        call.note(
+            f"Whoever has this address can {can} this team. From another machine: "
+            f"ssh -L {server.port}:127.0.0.1:{server.port} HOST, then open it there. ctrl+c ends it."
+        )
+    call.flush()
+    server.run()

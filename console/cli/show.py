@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import to_builtins
 from msgspec.structs import asdict, replace
+from team_console.console.cli.arguments import arg, flag, verb
 from team_console.console.cli.call import Call
-from team_console.console.cli.main import arg, flag, verb
-from team_console.console.cli.output import columns, is_terminal
 from team_console.console.cli.printing import doubts, whole_content
+from team_console.console.cli.streams import columns, is_terminal
 from team_console.store.contract.snapshot import KEPT_PRIVATE, Snapshot
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, ids_of

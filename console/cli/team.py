@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import asdict, replace
+from team_console.console.cli.arguments import DAY, arg, flag, seconds, verb
 from team_console.console.cli.call import Call, UsageError, split_names
-from team_console.console.cli.main import DAY, arg, flag, seconds, verb
 from team_console.console.cli.opening import need_screen
 from team_console.console.cli.printing import Cells, print_table
 from team_console.store.backends.claude_team import ClaudeTeam

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from msgspec.structs import asdict, replace
+from team_console.console.cli.arguments import seconds, verb
 from team_console.console.cli.call import Call
-from team_console.console.cli.main import seconds, verb
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import local_time, to_text

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.cli.input import json_documents
+from team_console.console.cli.streams import json_documents
 
 from tests.equipment.command_line import CommandLine
 

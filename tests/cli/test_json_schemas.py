@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
+from team_console.console.cli.help import read_schemas
 from team_console.console.cli.main import VERBS
-from team_console.console.cli.tools import read_schemas
 from team_console.console.results import RESULTS
 
 from tests.equipment.command_line import CommandLine, Result, next_line

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.decide import answers_from
 from team_console.console.cli.main import run
-from team_console.console.cli.option_answers import answers_from
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
 

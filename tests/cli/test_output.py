@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from team_console.console.cli.output import to_json
+from team_console.console.cli.streams import to_json
 
 from tests.equipment.command_line import COMMAND, CommandLine, clean_environment, next_line
 

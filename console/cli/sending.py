@@ -1,17 +1,14 @@
-"""Verbs that carry messages: `send`, `broadcast`, `receive`, `ack`."""
+"""The verbs `send` and `broadcast`: a message to some members or to all."""
 
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
-from team_console.console.cli.call import Call, UsageError, split_names, unknown_kind_warning
-from team_console.console.cli.input import text_or_input
-from team_console.console.cli.main import agent_arguments, arg, flag, seconds, verb
-from team_console.console.cli.output import is_terminal
-from team_console.store.contract.team import MOST_COUNTED
+from team_console.console.cli.arguments import arg, flag, verb
+from team_console.console.cli.call import Call, UsageError, split_names
+from team_console.console.cli.streams import is_terminal, text_or_input
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, value_words
 from team_console.store.model.safe import counted
@@ -21,8 +18,6 @@ from team_console.store.service.sending import broadcast, preview, send
 
 if TYPE_CHECKING:
     from team_console.store.service.caller import Receipt
-    from team_console.store.service.inbox import Received
-
 
 _PRIORITIES = ("critical", "high", "medium", "low", "urgent")
 
@@ -155,113 +150,3 @@ def ask_yes_or_no(question: str) -> bool:
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-# `receive`: the receive task of seed 000, with its display format and its three-key result.
-
-NOTHING_CAME = 6
-"""Exit status of a wait that ended without a message."""
-_MOST_NAMED = 5
-"""How many delivered messages are named one by one."""
-
-
-@verb(
-    *agent_arguments("whose messages (default: --as)"),
-    arg("--type", "only this kind of message", metavar="KIND", source="kinds"),
-    flag("--peek", "only look: mark, archive and lock nothing"),
-    flag("--delivered", "also take messages that the router delivered and nobody acknowledged"),
-    seconds("--wait", "wait at most this long; exits with 6 if none came", zero=True),
-    arg("--lease", "hold the messages until 'ack', this long", type=float, metavar="SECONDS"),
-    arg("--limit", "the most messages to take, for several workers on one inbox", type=int, metavar="N"),
-)
-def do_receive(call: Call) -> int:
-    """Take an agent's pending messages, most urgent first. They are archived and marked read, so each is handed out
-    once. An agent that may be killed at work takes them with --lease and confirms with 'ack'; what it does not
-    confirm in time is handed out again. Messages that the router delivered count as unread until they are
-    acknowledged; --delivered takes them, too.
-
-    Examples:
-      team-console receive helper --wait 60
-      team-console --as helper receive --lease 300 --limit 1"""
-    from team_console.console.cli.printing import doubts, received_text  # 3 ms, which a send has no use for
-
-    received = _receive(call)
-    if call.as_json:
-        call.json(received.as_json())
-    else:
-        call.write(received_text(received, call.team))
-    call.warn([notice.message for notice in received.notices])
-    _note_delivered(call, received)
-    if call.options.type is not None and not received.messages and _has_valid_settings(call):
-        call.warn(unknown_kind_warning(call.team.config(), call.options.type))
-    # guard: settings-warning-on-receive
-    if not (received.is_complete and _has_valid_settings(call)):
-        call.warn(doubts(call, call.team.snapshot()))
-    return NOTHING_CAME if call.options.wait is not None and not received.messages else 0
-
-
-def _receive(call: Call) -> Received:
-    from team_console.store.service.inbox import receive  # 3 ms, which a send does not need
-
-    options = call.options
-    agent = call.agent if call.agent is not None else call.given_actor
-    if agent is None:
-        raise UsageError("whose messages? no agent is named", "team-console receive NAME")
-    if options.peek and options.lease is not None:
-        raise UsageError("--peek takes nothing, so there is nothing to lease", "Leave one of them out.")
-    if not options.peek:  # what is taken is read in the name of whom it is for, and leaves that one's list
-        call.refuse_acting_as_human(agent, field=f"--agent {agent}, or look with --peek")
-        if sys.stdout is None:  # so it is where a process is started with it closed
-            text = "standard output is closed, so nobody would read what is taken"
-            raise UsageError(text, "Leave it open, or look with --peek.")
-    look = {"agent": agent, "type": options.type, "delivered": options.delivered}
-    taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
-    if options.wait is None:
-        return receive(call.caller, **taking)
-    from team_console.store.service.waiting import wait_for_messages  # 20 ms: asyncio
-
-    return wait_for_messages(call.caller, partial(receive, **taking), timeout=options.wait, tell=call.note_outage)
-
-
-def _has_valid_settings(call: Call) -> bool:
-    """Return whether the settings are understood and those in force, which a look at an agent's messages does not
-    tell.
-    """
-    try:
-        config = call.team.config()
-    except TeamError:
-        return False
-    return not (config.lost or config.is_misread or config.is_misplaced)
-
-
-def _note_delivered(call: Call, received: Received) -> None:
-    """Print what the router pushed and nobody read (D19), so that the inbox does not look empty."""
-    left = received.delivered
-    if not left or call.options.delivered:
-        return
-    names = [f"{message.message_id} from {message.sender}" for message in left]
-    number = received.unacknowledged
-    named = ", ".join(names[:_MOST_NAMED]) + (f" and {number - _MOST_NAMED:,} more" if number > _MOST_NAMED else "")
-    more = " or more" if number >= MOST_COUNTED else ""
-    call.note(f"delivered and not acknowledged: {number:,}{more} ({named})")
-    take = f"team-console receive --agent {received.agent} --delivered"
-    call.note(f"  They count as unread. Read them with: {take}")
-
-
-# `ack`: delivered or claimed messages become read.
-
-
-@verb(
-    arg("ids", "message ids; all are acknowledged or none", nargs="+", metavar="ID", source="held"),
-    arg("--token", "the lease's token; refuse if the message was handed out again since", metavar="TOKEN"),
-)
-def do_ack(call: Call) -> None:
-    """Acknowledge delivered or claimed messages as read.
-
-    Examples:
-      team-console --as helper ack ID --token TOKEN"""
-    from team_console.store.service.inbox import acknowledge  # 3 ms, which a send does not need
-
-    receipt = acknowledge(call.caller, ids=call.options.ids, token=call.options.token)
-    word = "already read:" if receipt.repeated else "read:"
-    print_records(call, receipt, word)
