@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import aiohttp_jinja2
 import jinja2
 from aiohttp import WSCloseCode, web
-from team_console.console.faults import log
+from team_console.console.defects import log_defect
 from textual_serve.app_service import AppService
 from textual_serve.server import Server
 
@@ -111,7 +111,7 @@ class ConsoleServer(Server):
         except web.HTTPException:
             raise
         except Exception as error:
-            log(error, where="a page of serve")
+            log_defect(error, where="a page of serve")
             raise web.HTTPInternalServerError(text="This is a defect in team-console; please report it.\n") from None
         if not response.prepared:
             response.headers.update(_HEADERS)

@@ -329,9 +329,9 @@ def _report_defect(error: Exception, call: Call) -> int:
     """
     import traceback  # with what follows 2 ms, for a defect
 
-    from team_console.console.faults import refusal
+    from team_console.console.defects import defect_error
 
     if os.environ.get("TEAM_CONSOLE_DEBUG"):
         traceback.print_exc(file=sys.stderr)
-    call.report_defect(refusal(error, where="the command line"))
+    call.report_defect(defect_error(error, where="the command line"))
     return 1

@@ -1,20 +1,22 @@
-"""What the tools return: the results of the command line, and what only a model gets to read, each with its schema."""
+"""What the tools return: results of the command line, and what only a model reads; and what they refuse with."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NotRequired, cast
 
 from mcp_types import CallToolResult, TextContent
 from pydantic import TypeAdapter, ValidationError
+from team_console.console.defects import defect_error
 from team_console.console.records import AgentJson, Result, VerdictJson
 from team_console.console.results import WrittenJson
 from team_console.store.backends.locations import redact
 from team_console.store.contract.team import Team, attached_content
-from team_console.store.model.errors import TeamError
+from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.message import TRUST, Message
-from team_console.store.model.safe import safe_json
+from team_console.store.model.safe import safe_json, safe_line
 from team_console.store.protocol.client_answer import sent_back
 from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.trust import TrustMark, trust_words
@@ -294,3 +296,89 @@ def team_result(view: View) -> TeamJson:
     config = view.snapshot.config
     agents = [{**agent, "plan_first": agent["plan_mode_required"]} for agent in roster_json(view)["agents"]]
     return {"team": config.name, "lead": config.lead, "agents": cast(list[TeammateJson], agents)}
+
+
+# What a tool returns that was refused: the one error object of the service, in terms of tools.
+
+
+def refusal_of(error: Exception, where: str, arguments: Collection[str] = ()) -> dict[str, Any]:
+    """Return the one error object: of the service, of arguments that do not fit, or of a defect of ours without its
+    words.
+
+    Args:
+        arguments: What the tool takes.
+    """
+    cause = error.__cause__
+    if isinstance(cause, ValidationError):
+        cause = _wrong_arguments(cause)
+    if cause is None:
+        cause = nothing_there(error, where)
+    if isinstance(cause, TeamError):
+        # guard: hint-in-terms-of-tools
+        return {**cause.as_json(), "hint": _in_terms_of_tools(cause.hint, arguments)}
+    assert isinstance(cause, Exception)
+    failed = system_failure(cause)
+    if failed is not None:
+        return failed.as_json()
+    defect = defect_error(cause, where=where)
+    return {**defect, "message": f"unexpected {defect['message']}"}
+
+
+_SENTENCE_ENDS = re.compile(r"(?<=[.;])\s+")
+_VERB = re.compile(r"\bteam-console ([a-z]+)")
+_OPTION = re.compile(r"(?<!\S)'?--([a-z][a-z-]*)")
+_NEXT_STEPS = {
+    "requests": "Quote the request_id exactly as it was given to you.",
+    "inbox": "The tool inbox hands out your messages.",
+    "receive": "The tool inbox hands out your messages.",
+    "roster": "The tool roster shows who is there.",
+    "member": "The tool roster shows who is there.",
+}
+"""Verb of the command line -> what an agent does here in its place."""
+_OTHER_NAMES = {"content": "plan", "payload": "fields", "id": "message_id", "option": "questions"}
+"""Option of the command line -> what it is called here where no argument has its name."""
+
+
+def _in_terms_of_tools(hint: str, arguments: Collection[str]) -> str:
+    """Return the next step as somebody takes it who has these tools: hints of the service name verbs and options."""
+    return " ".join(_in_words_of_tools(sentence, arguments) for sentence in _SENTENCE_ENDS.split(hint))
+
+
+def _in_words_of_tools(sentence: str, arguments: Collection[str]) -> str:
+    """Return one sentence of a hint: as it is without verbs and options, else what stands here in their place, else
+    that it is for the lead.
+    """
+    verbs = _VERB.findall(sentence)
+    options = [option.replace("-", "_") for option in _OPTION.findall(sentence)]
+    if not verbs and not options:
+        return sentence
+    steps = [_NEXT_STEPS[verb] for verb in verbs if verb in _NEXT_STEPS]
+    if steps:
+        return steps[0]
+    names = [name for option in options for name in (option, _OTHER_NAMES.get(option, "")) if name in arguments]
+    if names and not verbs:
+        return f"Give it as {' and '.join(dict.fromkeys(names))}."
+    return f"Your lead can do that, at the command line: {sentence}"
+
+
+def nothing_there(error: Exception, where: str) -> TeamError:
+    """Return the error for a tool or resource that the SDK does not find, with its words."""
+    return TeamError(Code.INVALID_FIELD, str(error), f"Ask the server what it has besides {where}.")
+
+
+def _wrong_arguments(error: ValidationError) -> TeamError:
+    """Return the error for arguments that are not what the schema of a tool says, each with its place."""
+    problems = [(".".join(str(part) for part in problem["loc"]), problem["msg"]) for problem in error.errors()]
+    text = "; ".join(f"{place}: {what}" for place, what in problems)
+    return TeamError(Code.INVALID_FIELD, text, "The tool's schema says what it takes.")
+
+
+def refused_result(refusal: dict[str, Any]) -> CallToolResult:
+    """Return a refusal as it is sent: its words, and the error object."""
+    words = TextContent(type="text", text=refusal_words(refusal))
+    return CallToolResult(content=[words], structured_content=refusal, is_error=True)
+
+
+def refusal_words(refusal: dict[str, Any]) -> str:
+    """Return an error object as one safe line: code, message and next step."""
+    return safe_line(f"{refusal['error']}: {refusal['message']}. {refusal['hint']}".strip())

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Annotated, Any
@@ -16,15 +15,9 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    INVALID_PARAMS,
-    CallToolResult,
-    TextContent,
-    ToolAnnotations,
-)
-from pydantic import AliasChoices, BaseModel, Field, ValidationError
+from mcp_types import INVALID_PARAMS, CallToolResult, ToolAnnotations
+from pydantic import AliasChoices, BaseModel, Field
 from team_console import __version__
-from team_console.console.faults import refusal
 from team_console.console.mcp.acting import (
     LEASE,
     LONGEST,
@@ -40,6 +33,10 @@ from team_console.console.mcp.results import (
     TeamJson,
     WhoJson,
     mails_result,
+    nothing_there,
+    refusal_of,
+    refusal_words,
+    refused_result,
     result_json,
     team_result,
     tool_result,
@@ -47,8 +44,7 @@ from team_console.console.mcp.results import (
     who_result,
     written_result,
 )
-from team_console.store.model.errors import Code, TeamError, system_failure
-from team_console.store.model.safe import safe_line
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.shown_when_decided import Face, Seen
 from team_console.store.service import asking, inbox, requests, sending
@@ -223,6 +219,7 @@ class Tools:
         return await self._write(lambda caller: _report(caller, summary, details))
 
     async def _write(self, act: Callable[[Caller], Receipt]) -> CallToolResult:
+        """Return the tool's result of what `act` wrote."""
         return tool_result(written_result(await self._agent.run(act)))
 
     async def _await_outcome(
@@ -233,7 +230,8 @@ class Tools:
         Args:
             receipt: Of the request, where this call made it.
         """
-        asked, warnings = (None, []) if receipt is None else (receipt.messages[0], receipt.told)
+        asked = receipt.messages[0] if receipt is not None else None
+        warnings = receipt.told if receipt is not None else []
         outcome = await await_answer(self._agent, request_id, seconds, ctx.report_progress, asked=asked)
         answer = outcome.verdict
         if answer is not None and answer.is_unread_by(self._agent.name):
@@ -245,13 +243,14 @@ class Tools:
         return tool_result(verdict_result(outcome, mark, warnings))
 
     def _acknowledge_later(self, received: Received) -> None:
+        """Begin to mark as read what a call took, once the call counts as not given up."""
         ids = [message.message_id for message in received.messages if not message.is_group]
         if ids:
             assert self.later is not None
             self.later.start_soon(self._acknowledge, ids)
 
     async def _acknowledge(self, ids: list[str]) -> None:
-        """Mark mail as read once its call has come to an end; the server's own end does not keep it from that."""
+        """Mark mail as read after `settled` seconds; the server's own end does not keep it from that."""
         try:
             await anyio.sleep(self._settled)
         finally:
@@ -270,6 +269,11 @@ def _origin_facts() -> dict[str, Any]:
 
 
 def _answer_stop(caller: Caller, request_id: str, agree: bool, reason: str) -> Receipt:
+    """Agree to a request to stop, or decline it with a reason.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID` for a request of any other kind; as for `reject`.
+    """
     row = verdict_of(caller.team, request_id, me=caller.actor)
     # guard: no-plan-answers-by-mcp
     if row.kind is not RequestKind.SHUTDOWN:
@@ -282,6 +286,7 @@ def _answer_stop(caller: Caller, request_id: str, agree: bool, reason: str) -> R
 
 
 def _report(caller: Caller, summary: str, details: str) -> Receipt:
+    """Tell the lead what is done; returns the receipt of the message."""
     lead = caller.team.config().lead
     payload = {"message": details or summary}
     return sending.send(caller, to=lead, type="notify", summary=summary, payload=payload)
@@ -330,7 +335,7 @@ class Server(MCPServer[None]):
         except ToolError as error:
             schemas = [tool.input_schema for tool in await self.list_tools() if tool.name == name]
             taken = [argument for schema in schemas for argument in schema.get("properties", ())]
-            return _error_result(_error_facts(error, f"the tool {name}", taken))
+            return refused_result(refusal_of(error, f"the tool {name}", taken))
 
     async def read_resource(self, uri: Any, context: Context[None, Any] | None = None) -> Any:
         """Return the resource's content.
@@ -342,9 +347,10 @@ class Server(MCPServer[None]):
             return await super().read_resource(uri, context)
         except ResourceNotFoundError as error:
             # Where the SDK refuses a path such as "../", that is its cause: the client's mistake and no defect of ours.
-            raise ResourceNotFoundError(_error_words(_nothing_there(error, f"the resource {uri}").as_json())) from error
+            refusal = nothing_there(error, f"the resource {uri}").as_json()
+            raise ResourceNotFoundError(refusal_words(refusal)) from error
         except ResourceError as error:
-            raise ResourceError(_error_words(_error_facts(error, f"the resource {uri}"))) from error
+            raise ResourceError(refusal_words(refusal_of(error, f"the resource {uri}"))) from error
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
@@ -362,6 +368,7 @@ class Server(MCPServer[None]):
 
 
 async def _cancel_when_interrupted(scope: anyio.CancelScope, interrupted: anyio.Event) -> None:
+    """Set `interrupted` and cancel the server at an interrupt (ctrl+c)."""
     with anyio.open_signal_receiver(signal.SIGINT) as signals:
         async for _ in signals:
             interrupted.set()
@@ -408,6 +415,8 @@ def make_server(agent: ActingAgent, *, settled: float = SETTLE_SECONDS) -> Serve
 
 
 def _add_resources(server: Server, agent: ActingAgent) -> None:
+    """Add what a client may read without a tool: the roster, the inbox and each request, as JSON."""
+
     async def roster() -> str:
         return result_json(team_result(await agent.run(view_for)))
 
@@ -429,82 +438,6 @@ def _add_resources(server: Server, agent: ActingAgent) -> None:
         name = path.partition("/")[0]
         address = f"{NAME}://{path}"
         server.resource(address, name=name, description=description, mime_type="application/json")(read)
-
-
-def _error_facts(error: Exception, where: str, arguments: Collection[str] = ()) -> dict[str, Any]:
-    """Return the one error object: of the service, of arguments that do not fit, or of a defect of ours without its
-    words.
-
-    Args:
-        arguments: What the tool takes.
-    """
-    cause = error.__cause__
-    if isinstance(cause, ValidationError):
-        cause = _wrong_arguments(cause)
-    if cause is None:
-        cause = _nothing_there(error, where)
-    if isinstance(cause, TeamError):
-        # guard: hint-in-terms-of-tools
-        return {**cause.as_json(), "hint": _in_terms_of_tools(cause.hint, arguments)}
-    assert isinstance(cause, Exception)
-    failed = system_failure(cause)
-    if failed is not None:
-        return failed.as_json()
-    defect = refusal(cause, where=where)
-    return {**defect, "message": f"unexpected {defect['message']}"}
-
-
-_SENTENCES = re.compile(r"(?<=[.;])\s+")
-_VERB = re.compile(r"\bteam-console (?P<verb>[a-z]+)")
-_OPTION = re.compile(r"(?<!\S)'?--(?P<option>[a-z][a-z-]*)")
-_NEXT_STEPS = {
-    "requests": "Quote the request_id exactly as it was given to you.",
-    "inbox": "The tool inbox hands out your messages.",
-    "receive": "The tool inbox hands out your messages.",
-    "roster": "The tool roster shows who is there.",
-    "member": "The tool roster shows who is there.",
-}
-"""Verb of the command line -> what an agent does here in its place."""
-_OTHER_NAMES = {"content": "plan", "payload": "fields", "id": "message_id", "option": "questions"}
-"""Option of the command line -> what it is called here where no argument has its name."""
-
-
-def _in_terms_of_tools(hint: str, arguments: Collection[str]) -> str:
-    """Return the next step as somebody takes it who has these tools: hints of the service name verbs and options."""
-    return " ".join(_in_words_of_tools(sentence, arguments) for sentence in _SENTENCES.split(hint))
-
-
-def _in_words_of_tools(sentence: str, arguments: Collection[str]) -> str:
-    verbs = _VERB.findall(sentence)
-    options = [option.replace("-", "_") for option in _OPTION.findall(sentence)]
-    if not verbs and not options:
-        return sentence
-    steps = [_NEXT_STEPS[verb] for verb in verbs if verb in _NEXT_STEPS]
-    if steps:
-        return steps[0]
-    names = [name for option in options for name in (option, _OTHER_NAMES.get(option, "")) if name in arguments]
-    if names and not verbs:
-        return f"Give it as {' and '.join(dict.fromkeys(names))}."
-    return f"Your lead can do that, at the command line: {sentence}"
-
-
-def _nothing_there(error: Exception, where: str) -> TeamError:
-    return TeamError(Code.INVALID_FIELD, str(error), f"Ask the server what it has besides {where}.")
-
-
-def _wrong_arguments(error: ValidationError) -> TeamError:
-    problems = [(".".join(str(part) for part in problem["loc"]), problem["msg"]) for problem in error.errors()]
-    text = "; ".join(f"{place}: {what}" for place, what in problems)
-    return TeamError(Code.INVALID_FIELD, text, "The tool's schema says what it takes.")
-
-
-def _error_result(refusal: dict[str, Any]) -> CallToolResult:
-    words = TextContent(type="text", text=_error_words(refusal))
-    return CallToolResult(content=[words], structured_content=refusal, is_error=True)
-
-
-def _error_words(refusal: dict[str, Any]) -> str:
-    return safe_line(f"{refusal['error']}: {refusal['message']}. {refusal['hint']}".strip())
 
 
 def serve(name: str, location: str | None) -> int:

@@ -28,7 +28,7 @@ _GREETS_NOBODY = "2026-07-28"
 """The version in which each request says by itself what it needs, and how it says which version it speaks."""
 _VERSION, _SUBSCRIPTION = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/subscriptionId"
 _LISTS = frozenset(("toolsListChanged", "promptsListChanged", "resourcesListChanged"))
-"""What never changes here, so that who subscribes to it hears no more."""
+"""What never changes here: whoever subscribes to it alone hears that it is subscribed, and no more."""
 _LAST_ANSWERS = 60.0
 """Seconds for which calls are waited for once the input has ended: longer than any of them takes."""
 _MOST_READ = 1 << 16
@@ -59,11 +59,25 @@ def keep_start_error(error: str) -> None:
 
 
 class Relay:
-    """Hands lines on between a client and the server in this process, which has pipes in place of both."""
+    """Hands lines on between a client and the server in this process, which has pipes in place of both.
+
+    The main thread runs the server. Three others read the client, write to the server and read the server; what they
+    share is changed under `_changed`, which tells the others.
+
+    Attributes:
+        _needs_server: A request came that only the server can answer.
+        _input_ended: The client sends no more, and what it asked is answered.
+        _client_is_gone: Nobody reads the answers.
+        _open_calls: Id of a request, as JSON -> how many of that id the server has and has not answered.
+        _greetings: Ids of greetings that were answered here; the server's own answers to them are dropped.
+        _for_server: Lines that wait to be written to the server.
+        _prepared: Method -> the answer to it, in the version of the protocol that the client speaks; empty until the
+            client's first request says which.
+        _failure: Why the server ended without being asked to; empty while it has not.
+    """
 
     def __init__(self) -> None:
-        self._is_needed = os.isatty(0)  # a human sees at once what is missing
-        self._input, self._output = os.dup(0), os.dup(1)
+        self._client_input, self._client_output = os.dup(0), os.dup(1)
         from_client, self._to_server = os.pipe()
         self._from_server, to_client = os.pipe()
         os.dup2(from_client, 0)
@@ -71,14 +85,15 @@ class Relay:
         os.close(from_client)
         os.close(to_client)
         self._changed = threading.Condition()
-        self._writing = threading.Lock()
-        self._waiting: dict[str, int] = {}  # ids of calls that the server has, as JSON, and how often
-        self._answered_here: set[str] = set()  # of those the server answers as well
-        self._lines: list[bytes] = []  # for the server
-        self._ended = self._is_gone = False
-        self._known: dict[str, Any] = {}  # method -> what it is answered, once it is clear which version is spoken
+        self._needs_server = os.isatty(self._client_input)  # a human sees at once what is missing
+        self._input_ended = self._client_is_gone = False
+        self._open_calls: dict[str, int] = {}
+        self._greetings: set[str] = set()
+        self._for_server: list[bytes] = []
+        self._prepared: dict[str, Any] = {}
         self._failure = ""
-        self._is_first = True
+        self._is_first_request = True
+        self._writing = threading.Lock()
         self._client_reader, self._server_reader = _thread(self._read_client), _thread(self._read_server)
 
     def begin(self) -> None:
@@ -87,50 +102,54 @@ class Relay:
             thread.start()
 
     def needs_server(self) -> bool:
-        """Wait until only the server can answer; False where a client ends that was answered all."""
+        """Wait until only the server can answer, or the input ends; return whether the server is to be run.
+
+        It runs, too, for a client that ended before it was greeted: it says what is missing for a start.
+        """
         with self._changed:
-            self._changed.wait_for(lambda: self._is_needed or self._ended)
-            return self._is_needed or not self._known
+            self._changed.wait_for(lambda: self._needs_server or self._input_ended)
+            return self._needs_server or not self._prepared
 
     def end(self, status: int) -> None:
         """Finish once the server has ended; where it failed after its client was greeted, stay and say so to each
         call.
         """
         sys.stdout.flush()
-        os.dup2(self._output, 1)
+        os.dup2(self._client_output, 1)
         if not status:
             return
         self._server_reader.join()  # what it printed, for no server holds the pipe open
         with self._changed:
             self._failure = "; ".join(_start_errors) or "the server of team-console ended: its standard error says why"
-            open_calls = [identity for identity, count in self._waiting.items() for _ in range(count)]
-            self._waiting.clear()
-        for identity in open_calls:
-            if identity not in self._answered_here:
-                self._fail(json.loads(identity), _INTERNAL_ERROR, self._failure)
+            unanswered = [key for key, count in self._open_calls.items() for _ in range(count)]
+            self._open_calls.clear()
+        for key in unanswered:
+            if key not in self._greetings:
+                self._refuse(json.loads(key), _INTERNAL_ERROR, self._failure)
         with self._changed:
             self._changed.notify_all()
-        if self._known:
+        if self._prepared:
             self._client_reader.join()
 
     # From the client.
 
     def _read_client(self) -> None:
         rest = b""
-        while data := self._read(self._input):
+        while data := self._read(self._client_input):
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
-                self._take(line)
-        if rest.strip():
-            self._take(rest)
+                self._take_line(line)
+        self._take_line(rest)
         threading.Thread(target=self._notice_client_gone, daemon=True).start()
         with self._changed:
             # guard: mcp-answers-before-it-ends
-            self._changed.wait_for(lambda: not (self._waiting and self._is_needed) or self._is_gone, _LAST_ANSWERS)
-            self._ended = True
+            self._changed.wait_for(
+                lambda: not (self._open_calls and self._needs_server) or self._client_is_gone, _LAST_ANSWERS
+            )
+            self._input_ended = True
             self._changed.notify_all()
 
-    def _take(self, line: bytes) -> None:
+    def _take_line(self, line: bytes) -> None:
         """Answer a line of the client, or hand it on."""
         if not line.strip():
             return
@@ -139,101 +158,102 @@ class Relay:
             if _nesting_depth(line) > _DEEPEST:
                 raise RecursionError
         except (ValueError, RecursionError):
-            self._fail(None, _PARSE_ERROR, "This line is no JSON, or nested too deeply.")
+            self._refuse(None, _PARSE_ERROR, "This line is no JSON, or nested too deeply.")
             return
         identity = frame.get("id") if isinstance(frame, dict) else None
         is_answer = isinstance(frame, dict) and "method" not in frame and ("result" in frame or "error" in frame)
         if not is_answer and not _is_message(frame):
-            self._fail(
-                identity if _is_identity(identity) else None,
-                _INVALID_REQUEST,
-                "This line is no request or notification of JSON-RPC 2.0.",
-            )
+            words = "This line is no request or notification of JSON-RPC 2.0."
+            self._refuse(identity if _is_identity(identity) else None, _INVALID_REQUEST, words)
         elif _has_half_a_character(line, frame):
             # guard: mcp-half-character-answered
             if "id" in frame and not is_answer:
-                self._fail(
-                    identity, _INVALID_PARAMS, "A text in it has half a character: a surrogate without its pair."
-                )
+                words = "A text in it has half a character: a surrogate without its pair."
+                self._refuse(identity, _INVALID_PARAMS, words)
         elif is_answer or "id" not in frame:
             if frame.get("method") == "notifications/cancelled":
-                self._give_up(frame)
-            self._hand_on(line)
+                self._forget_call(frame)
+            self._hand_to_server(line)
         else:
             self._take_request(line, frame)
 
     def _take_request(self, line: bytes, frame: dict[str, Any]) -> None:
         """Answer a request here, or hand it on; a greeting both, for the server has to know it."""
         key, identity = json.dumps(frame["id"]), frame["id"]
-        result = self._known_answer(frame)
-        if result is None and self._known and _is_quiet_subscription(frame):
+        result = self._prepared_answer(frame)
+        if result is None and self._prepared and _is_quiet_subscription(frame):
             told = {"_meta": {_SUBSCRIPTION: identity}, "notifications": frame["params"]["notifications"]}
             self._write({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": told})
             return
         is_greeting = result is not None and frame["method"] == "initialize"
+        is_for_server = result is None or is_greeting
         with self._changed:
             failure = self._failure
-            if not failure and (result is None or is_greeting):
-                self._waiting[key] = self._waiting.get(key, 0) + 1
+            if is_for_server and not failure:
+                self._open_calls[key] = self._open_calls.get(key, 0) + 1
             if is_greeting:
-                self._answered_here.add(key)
-            self._is_needed = self._is_needed or result is None
+                self._greetings.add(key)
+            self._needs_server = self._needs_server or result is None
             self._changed.notify_all()
         if result is not None:
             self._write({"jsonrpc": "2.0", "id": identity, "result": result})
-        if failure:
-            if result is None:
-                self._fail(identity, _INTERNAL_ERROR, failure)
-        elif result is None or is_greeting:
-            self._hand_on(line)
+        elif failure:
+            self._refuse(identity, _INTERNAL_ERROR, failure)
+        if is_for_server and not failure:
+            self._hand_to_server(line)
 
-    def _known_answer(self, frame: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the answer to a request that needs no server; None for any other."""
+    def _prepared_answer(self, frame: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the answer to a request that needs no server; None for any other.
+
+        The first request says which version of the protocol is spoken: a greeting names it, and so does whoever
+        speaks the version without greetings.
+        """
         method, given = frame["method"], frame.get("params") or {}
-        is_first, self._is_first = self._is_first, False
+        is_first, self._is_first_request = self._is_first_request, False
         about = given.get("_meta")
         if method == "initialize" and is_first and _is_greeting(given):
             answers = _load_answers()
             if given["protocolVersion"] not in answers["versions"]:
                 return None
-            self._known = answers["greeted"]
-            return {"protocolVersion": given["protocolVersion"], **self._known["initialize"]}
+            self._prepared = answers["greeted"]
+            return {"protocolVersion": given["protocolVersion"], **self._prepared["initialize"]}
         if is_first and isinstance(about, dict) and about.get(_VERSION) == _GREETS_NOBODY:
-            self._known = _load_answers()[_GREETS_NOBODY]
-        answer: dict[str, Any] | None = self._known.get(method) if set(given) <= {"_meta"} else None
+            self._prepared = _load_answers()[_GREETS_NOBODY]
+        answer: dict[str, Any] | None = self._prepared.get(method) if set(given) <= {"_meta"} else None
         return answer
 
-    def _give_up(self, frame: dict[str, Any]) -> None:
+    def _forget_call(self, frame: dict[str, Any]) -> None:
         """Wait no longer for the answer to a call that its client gave up."""
         given = frame.get("params")
+        identity = given.get("requestId") if isinstance(given, dict) else None
         with self._changed:
-            self._waiting.pop(json.dumps(given.get("requestId") if isinstance(given, dict) else None), None)
+            self._open_calls.pop(json.dumps(identity), None)
             self._changed.notify_all()
 
     def _notice_client_gone(self) -> None:
         """Wait until nobody reads the output any more."""
         waiting = select.poll()
-        waiting.register(self._output, 0)
+        waiting.register(self._client_output, 0)
         waiting.poll()
         self._lose_client()
 
     def _lose_client(self) -> None:
         with self._changed:
-            self._is_gone = True
+            self._client_is_gone = True
             self._changed.notify_all()
 
     # To the server, and from it.
 
-    def _hand_on(self, line: bytes) -> None:
+    def _hand_to_server(self, line: bytes) -> None:
         with self._changed:
-            self._lines.append(line)
+            self._for_server.append(line)
             self._changed.notify_all()
 
     def _feed_server(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._lines or self._ended)
-                lines, self._lines = self._lines, []
+                self._changed.wait_for(lambda: self._for_server or self._input_ended)
+                lines, self._for_server = self._for_server, []
             if not lines:
                 os.close(self._to_server)
                 return
@@ -247,11 +267,11 @@ class Relay:
         while data := self._read(self._from_server):
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
-                self._return(line)
+                self._return_to_client(line)
         if rest:
             self._write_line(rest)
 
-    def _return(self, line: bytes) -> None:
+    def _return_to_client(self, line: bytes) -> None:
         """Write a line of the server for the client, but for an answer that it has."""
         try:
             frame = json.loads(line)
@@ -259,18 +279,18 @@ class Relay:
             frame = None
         is_answer = isinstance(frame, dict) and "method" not in frame
         key = json.dumps(frame["id"]) if is_answer and "id" in frame else ""
-        if key in self._answered_here:
-            self._answered_here.discard(key)
+        if key in self._greetings:
+            self._greetings.discard(key)
         else:
             self._write_line(line)
         with self._changed:
-            if key in self._waiting:
-                self._waiting[key] -= 1
-                if not self._waiting[key]:
-                    del self._waiting[key]
+            if key in self._open_calls:
+                self._open_calls[key] -= 1
+                if not self._open_calls[key]:
+                    del self._open_calls[key]
             self._changed.notify_all()
 
-    def _fail(self, identity: object, code: int, words: str) -> None:
+    def _refuse(self, identity: object, code: int, words: str) -> None:
         self._write({"jsonrpc": "2.0", "id": identity, "error": {"code": code, "message": words}})
 
     def _write(self, frame: dict[str, Any]) -> None:
@@ -279,7 +299,7 @@ class Relay:
     def _write_line(self, line: bytes) -> None:
         try:
             with self._writing:  # one line after the other, from both threads
-                _write_all(self._output, line + b"\n")
+                _write_all(self._client_output, line + b"\n")
         except OSError:
             self._lose_client()
 

@@ -19,7 +19,7 @@ from threading import Event, Thread, Timer
 from typing import Any, TypeVar
 
 from rich.console import RenderableType
-from team_console.console.faults import Faults
+from team_console.console.defects import Defects
 from team_console.console.tui.canvas import Canvas, CanvasDriver
 from team_console.console.tui.textual_fixes import MendedApp, mend_textual
 from team_console.widgets.held_frames import FrameHeld, Frames
@@ -48,7 +48,7 @@ class GuardedApp(MendedApp[ReturnT]):
     def __init__(self, *, ansi_color: bool | None = None) -> None:
         mend_textual()
         super().__init__(ansi_color=ansi_color)
-        self.faults, self.canvas = Faults(), Canvas()
+        self.defects, self.canvas = Defects(), Canvas()
         self.frames = Frames(self._tell_when_held, self.canvas.text_at)
         self._is_ending = False
 
@@ -97,7 +97,7 @@ class GuardedApp(MendedApp[ReturnT]):
 
     def report(self, error: BaseException) -> None:
         """Log an exception that nobody expected and go on."""
-        self.faults.record(error, where=self.where())
+        self.defects.record(error, where=self.where())
 
     @on(NotShown)
     def _not_shown(self, event: NotShown) -> None:
@@ -150,7 +150,7 @@ class GuardedApp(MendedApp[ReturnT]):
         finally:
             threading.excepthook = before
             patience.cancel()
-            tell_of_faults(self.faults)
+            tell_of_defects(self.defects)
             _tell_unwritten("not written", unwritten)
         return result, self.return_code or 0
 
@@ -203,7 +203,7 @@ class GuardedApp(MendedApp[ReturnT]):
         if thread == "textual-output" and is_lost:
             return  # nobody to write to: a line that ended is no defect
         if error is not None and not isinstance(error, SystemExit):
-            self.faults.record(error, where=thread)
+            self.defects.record(error, where=thread)
 
 
 def _tell_unwritten(what: str, lines: Iterable[str]) -> None:
@@ -222,12 +222,12 @@ def _end_now(status: int) -> None:
     os._exit(status)
 
 
-def tell_of_faults(faults: Faults) -> None:
+def tell_of_defects(defects: Defects) -> None:
     """Say on standard error, once the terminal is as it was, that there were defects and where they are logged."""
-    known = faults.all
+    known = defects.all
     if not known:
         return
-    logged = next((fault.log for fault in known if fault.log is not None), None)
+    logged = next((defect.log for defect in known if defect.log is not None), None)
     place = f"; places in the code, and no message, are in {logged}" if logged is not None else ""
     many = "one defect of its own" if len(known) == 1 else f"{len(known)} defects of its own"
     with suppress(OSError, ValueError):

@@ -203,7 +203,7 @@ class Desk:
     def _report(self) -> str:
         """What stands there, and what tells why: what was said, which widget has the keys, defects."""
         main = self.app.main
-        facts = [text for _, _, text in main.last_said], self.app.focused, self.app.screen, self.app.faults.all
+        facts = [text for _, _, text in main.last_said], self.app.focused, self.app.screen, self.app.defects.all
         return "\n".join([self.text, *map(repr, facts), f"held: {main.takes_keys=} {main.background.opens_form=}"])
 
     async def settle(self) -> None:
@@ -291,7 +291,7 @@ async def opened(
             await pilot.pause()
             yield desk
             app.drafts.flush()
-            assert faults is None or [fault.kind for fault in app.faults.all] == list(faults)
+            assert faults is None or [fault.kind for fault in app.defects.all] == list(faults)
 
 
 def _shows_what_was_read(app: ConsoleApp) -> bool:

@@ -15,7 +15,7 @@ import anyio
 import pyte
 import pytest
 import team_console.console.tui.app
-from team_console.console.faults import log
+from team_console.console.defects import log_defect
 from team_console.console.selection import Mode
 from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.pane import Pane
@@ -76,7 +76,7 @@ async def test_what_cannot_be_drawn_says_so_and_the_rest_goes_on(
         monkeypatch.setattr(pane_of(mode) if part == "show" else pane_of(mode).LISTING, part, fail)
         desk.app.main.show_again()
         await go(desk, mode)
-        if desk.app.faults.all and (
+        if desk.app.defects.all and (
             part != "document_of" or mode not in (Mode.HISTORY, Mode.AGENTS)
         ):  # opened by a key there
             await desk.shows(CANNOT_BE_SHOWN)
@@ -137,14 +137,14 @@ def test_the_log_is_put_aside_when_it_is_long_and_never_follows_a_link(
     path = defects(tmp_path)
     path.parent.mkdir(parents=True)
     path.write_bytes(b"x" * 300_000)
-    assert log(ValueError(SECRET), where="a test") == path
+    assert log_defect(ValueError(SECRET), where="a test") == path
     assert path.stat().st_size < 1000
     assert path.with_suffix(".1.log").stat().st_size == 300_000
     path.unlink()
     target = tmp_path / "elsewhere"
     target.write_text("")
     os.symlink(target, path)
-    assert log(ValueError(SECRET), where="a test") is None
+    assert log_defect(ValueError(SECRET), where="a test") is None
     assert target.read_text() == ""
 
 

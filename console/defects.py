@@ -26,7 +26,7 @@ _PARTS = 4
 """Parts of a path that are written: enough to find the module, and no name of a user or a folder above."""
 
 
-class Fault(Struct, frozen=True):
+class Defect(Struct, frozen=True):
     """One defect.
 
     Attributes:
@@ -38,15 +38,15 @@ class Fault(Struct, frozen=True):
     log: Path | None
 
 
-class Faults:
+class Defects:
     """The defects of one console; each is logged once, however often it comes back."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], Fault] = {}
+        self._known: dict[tuple[str, str], Defect] = {}
         self._lock = Lock()
 
     @property
-    def all(self) -> tuple[Fault, ...]:
+    def all(self) -> tuple[Defect, ...]:
         """Every defect so far, the first one first."""
         return tuple(self._known.values())
 
@@ -59,19 +59,19 @@ class Faults:
         kind, place = type(error).__name__, place_raised(error)
         with self._lock:
             if (kind, place) not in self._known:
-                self._known[kind, place] = Fault(kind, log(error, where=where))
+                self._known[kind, place] = Defect(kind, log_defect(error, where=where))
 
 
-def refusal(error: BaseException, *, where: str) -> dict[str, Any]:
+def defect_error(error: BaseException, *, where: str) -> dict[str, Any]:
     """Log a defect of ours, and return the error object that says so without the words of the exception."""
-    file = log(error, where=where)
+    file = log_defect(error, where=where)
     logged = f"Where it happened is in {file}." if file is not None else "It could not be logged."
     hint = f"This is a defect in team-console; please report it. {logged}"
     what = f"{type(error).__name__} at {place_raised(error)}"
     return {"success": False, "error": "INTERNAL_ERROR", "message": what, "hint": hint}
 
 
-def log(error: BaseException, *, where: str) -> Path | None:
+def log_defect(error: BaseException, *, where: str) -> Path | None:
     """Add the kind of `error` and the places it went through to the log; returns the log, None when it cannot be."""
     path = state_folder() / "log" / "defects.log"
     try:
