@@ -1,4 +1,4 @@
-"""Actions of the console: keys, footer, help, palette and reference are made from this registry."""
+"""The registry of actions of the console: keys, footer, help, palette and reference are made from it."""
 
 from __future__ import annotations
 
@@ -8,159 +8,27 @@ from functools import partial
 from typing import Any
 
 from msgspec import Struct
-from team_console.console.selection import PLACES, ActionContext, Mode
-from team_console.store.model.clock import from_text
-from team_console.store.model.message import Message, Status
-from team_console.store.model.names import USER, is_name
-from team_console.store.model.safe import safe_line
-from team_console.store.protocol.kinds import RequestKind
-from team_console.store.service.deliveries import STATUSES_TREATED, Remedy
-
-Reason = Callable[[ActionContext], str | None]
-"""Returns why an action cannot be used on a context, as a short sentence; None when it can."""
-
-
-def why_no_verdict(context: ActionContext, *, approving: bool) -> str | None:
-    """Return why what is marked, else what is under the cursor, cannot be approved or rejected.
-
-    A question is answered instead.
-    """
-    if context.selection.marked:
-        many = context.to_decide(approving=approving)
-        return None if many else "none of the marked ones takes a verdict without further words"
-    if approving and context.wants_words:
-        return None
-    row = context.selection.request
-    if row is None:
-        return why_no_row(context) or "this is not a request; m writes a message"
-    why = context.no_verdict_on(row)
-    if why is None and context.selection.incomplete:
-        return "the full text is still loading"
-    return why
-
-
-def why_no_asking_back(context: ActionContext) -> str | None:
-    """Return why its asker cannot be asked something about the request under the cursor."""
-    row = context.selection.request
-    if row is None:
-        return why_no_row(context) or "this is not a request; m writes a message"
-    if not row.is_open:
-        return f"it was {row.state} already"
-    return None if context.may_answer(row) else f"only {context.answerer(row)} answers it"
-
-
-def why_no_remark(context: ActionContext) -> str | None:
-    """Return why there can be no remark on a line of the request under the cursor."""
-    row, why = context.selection.request, why_no_asking_back(context)
-    if row is None or why is not None or row.kind is RequestKind.PERMISSION or row.question.content.strip():
-        return why
-    return "nothing in it has lines that a remark could be on"
-
-
-def why_no_broadcast(context: ActionContext) -> str | None:
-    """Return why a broadcast would reach nobody."""
-    if context.view is None or any(row.name not in (context.me, USER) for row in context.view.roster):
-        return None
-    return "nobody else is in the team yet"
-
-
-def why_no_stop(context: ActionContext) -> str | None:
-    """Return why none of the chosen agents can be asked to stop."""
-    if (lonely := why_no_broadcast(context)) is not None:
-        return lonely
-    if context.me != context.lead:
-        return f"only {context.lead} asks agents to stop"
-    return None if context.stoppable else why_no_message(context) or "no agent is chosen that could stop"
-
-
-def why_no_message(context: ActionContext) -> str | None:
-    """Return why the chosen agents cannot be written to: other programs write names to which nothing can be sent."""
-    wrong = next((name for name in context.selection.agents if not is_name(name)), None)
-    return None if wrong is None else f"“{safe_line(wrong, 40)}” is no name that could be written to"
-
-
-def why_not_done(context: ActionContext) -> str | None:
-    """Return why none of the chosen messages can be marked as read."""
-    if context.to_read:
-        return None
-    if context.selection.marked:
-        return "none of the marked ones is an unread message to you that wants no answer"
-    if context.selection.message is None:
-        return "no message is chosen"
-    if context.selection.request is not None and context.selection.request.is_open:
-        return "it still wants an answer"
-    return "it is not an unread message to you"
-
-
-def why_not_lead(context: ActionContext) -> str | None:
-    """Return why the actor cannot do what the lead alone does."""
-    return None if context.me == context.lead else f"only {context.lead} does this"
-
-
-def why_no_row(context: ActionContext) -> str | None:
-    """Return why there is no row under the cursor that an action could be about."""
-    return None if context.selection.key is not None else "nothing is chosen"
-
-
-def why_not_reading(context: ActionContext) -> str | None:
-    """Return why the things cannot be gone through one by one."""
-    return None if context.is_reading else "f reads one thing after the other"
-
-
-def why_no_remedy(remedy: Remedy) -> Reason:
-    """Return what tells why a remedy does not apply to the chosen messages."""
-
-    def reason(context: ActionContext) -> str | None:
-        if not context.selection.messages:
-            return "no message is chosen"
-        if any(message.status in STATUSES_TREATED[remedy] for message in context.selection.messages):
-            return None
-        return _why_status_rules_out(remedy, context.selection.messages[0])
-
-    return reason
-
-
-def _why_status_rules_out(remedy: Remedy, message: Message) -> str:
-    """Return why the state of the message rules the remedy out, in words for a person."""
-    status, name = message.status, safe_line(", ".join(message.recipients), 64)
-    if status == Status.READ:
-        when = clock_of(message.record.get("read_at"))
-        return f"too late, {name} read it{when}"
-    if status in (Status.DELIVERED, Status.CLAIMED):
-        return f"too late, {name} has it already" if remedy is Remedy.RECALL else f"it was handed to {name}"
-    if status == Status.PENDING:
-        return "it is still on its way; nothing went wrong with it"
-    words: dict[str, str] = {
-        Status.RETRY: "it is tried again by itself",
-        Status.FAILED: "it failed and waits here; t tries again, x discards",
-        Status.EXPIRED: "it expired unread; t tries again, x discards",
-        Status.RECALLED: "it was taken back already",
-    }
-    return words.get(status, f"its state is “{safe_line(status, 24)}”, which another program wrote")
-
-
-def clock_of(moment: object) -> str:
-    """` at 19:48` in local time, nothing when the moment cannot be read."""
-    read = from_text(moment) if isinstance(moment, str) else None
-    return f" at {read.astimezone():%H:%M}" if read is not None else ""
-
-
-def why_nothing_pending(context: ActionContext) -> str | None:
-    """Return why no decision can be taken back or written at once."""
-    return None if context.pending else "everything you decided is written"
-
-
-def why_no_dismissal(context: ActionContext) -> str | None:
-    """Return why no news can be marked as read."""
-    return None if context.to_dismiss else "nothing is only for your information"
-
-
-def why_no_conversation(context: ActionContext) -> str | None:
-    """Return why no message and no request is chosen that an action could be about."""
-    return None if context.selection.message or context.selection.request else "no message is chosen"
-
-
-# An action of the console: its keys and words, where it applies, and why it may not be used now.
+from team_console.console.selection import (
+    PLACES,
+    ActionContext,
+    Mode,
+    Reason,
+    why_no_asking_back,
+    why_no_broadcast,
+    why_no_conversation,
+    why_no_dismissal,
+    why_no_message,
+    why_no_remark,
+    why_no_remedy,
+    why_no_row,
+    why_no_stop,
+    why_no_verdict,
+    why_not_done,
+    why_not_lead,
+    why_not_reading,
+    why_nothing_pending,
+)
+from team_console.store.service.deliveries import Remedy
 
 
 class Group(StrEnum):
@@ -264,7 +132,12 @@ class Action(Struct, frozen=True):
 
 
 def _row(group: Group, id: str, keys: str, label: str, help: str, *, modes: Iterable[Mode] = (), **more: Any) -> Action:
-    """Return a row of the tables below; its keys are written as one text."""
+    """Return a row of the tables below.
+
+    Args:
+        keys: Names of keys with spaces between them; empty for none.
+        more: The other attributes of `Action`.
+    """
     return Action(id, tuple(keys.split()), label, help, group, frozenset(modes), **more)
 
 

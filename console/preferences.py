@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct, ValidationError, convert, field
@@ -24,6 +24,9 @@ from team_console.store.model.names import hint_with_nearest
 from team_console.store.model.safe import safe_line
 from team_console.store.views.search import parse_query
 
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
 _LONGEST_UNDO_DELAY = 60.0
 """Seconds that a decision waits at most before it is written: an agent waits for it."""
 
@@ -34,8 +37,8 @@ def _is(meaning: str, *examples: Any, **limits: Any) -> Meta:
 
 
 PLACEHOLDERS = re.compile(r"\{(id|agent|file|text)\}")
-_NOT_WITHIN = frozenset(("`", "arithmetic_expansion", "subscript"))
-"""Where the shell reads a word once more, as code or as a number."""
+_READ_ONCE_MORE = frozenset(("arithmetic_expansion", "subscript"))
+"""Parts of a line in which the shell reads a word once more, as a number; in backticks it reads it as code."""
 
 
 class OwnCommand(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,27 +73,34 @@ def misplaced_placeholder(run: str) -> tuple[str, str] | None:
     # 5 ms: only who has commands of his own pays for it.
     from team_console.console.clients.shell_tree import parse
 
-    if PLACEHOLDERS.search(run) is None:
+    found = list(PLACEHOLDERS.finditer(run))
+    if not found:
         return None
     root = parse(command_for_shell(run).encode()).root_node
-    added = 0
-    for found in PLACEHOLDERS.finditer(run):
-        start = len(run[: found.start()].encode()) + added
-        written = len(command_for_shell(found[0]))
-        node = root.descendant_for_byte_range(start, start + written)
-        around = node.parent if node is not None else None
-        is_whole = node is not None and (node.start_byte, node.end_byte) == (start, start + written)
-        is_text = node is not None and node.type in ("comment", "heredoc_body")
-        kinds = set[str]()
-        while around is not None:
-            is_old = around.type == "command_substitution" and around.children[0].type.strip() == "`"
-            kinds.add("`" if is_old else around.type)
-            around = around.parent
-        added += written - len(found[0].encode())
+    for one in found:
+        start = len(command_for_shell(run[: one.start()]).encode())
         # guard: own-command-placeholder-whole
-        if not is_text and (not is_whole or node is None or node.type != "string" or kinds & _NOT_WITHIN):
-            return found[0], "stands in quotes, behind a backslash, or where the shell takes it for more than a word"
-    return (next(PLACEHOLDERS.finditer(run))[0], "is in a line that cannot be read") if root.has_error else None
+        if not _is_one_word(root, start, start + len(command_for_shell(one[0]))):
+            return one[0], "stands in quotes, behind a backslash, or where the shell takes it for more than a word"
+    return (found[0][0], "is in a line that cannot be read") if root.has_error else None
+
+
+def _is_one_word(root: Node, start: int, end: int) -> bool:
+    """Return whether the bytes from `start` to `end` are a whole string that the shell reads once, or stand in text
+    that is never read as a command.
+    """
+    node = root.descendant_for_byte_range(start, end)
+    if node is not None and node.type in ("comment", "heredoc_body"):
+        return True
+    if node is None or node.type != "string" or (node.start_byte, node.end_byte) != (start, end):
+        return False
+    around = node.parent
+    while around is not None:
+        is_in_backticks = around.type == "command_substitution" and around.children[0].type.strip() == "`"
+        if is_in_backticks or around.type in _READ_ONCE_MORE:
+            return False
+        around = around.parent
+    return True
 
 
 class Sort(Struct, frozen=True, forbid_unknown_fields=True):
@@ -216,7 +226,7 @@ def every_preference() -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 _LONGEST = 256 * 1024
 """Bytes of a file that somebody could have written by hand."""
-_TABLE = re.compile(r"\s*\[+\s*([A-Za-z0-9_.-]+)\s*\]")
+_HEADING = re.compile(r"\s*\[+\s*([A-Za-z0-9_.-]+)\s*\]")
 
 
 class Mistake(Struct, frozen=True):
@@ -460,8 +470,9 @@ def _keys_in_force(usual: Mapping[str, tuple[str, ...]], chosen: Any) -> dict[st
     """Return the action of each key, those included that the user chose and that can hold."""
     keys = dict(usual)
     for name, value in chosen.items() if isinstance(chosen, dict) else ():
-        with suppress(_WrongError):
-            keys |= {name: _valid_keys(name, value)} if name in usual else {}
+        if name in usual:
+            with suppress(_WrongError):
+                keys[name] = _valid_keys(name, value)
     return {key: name for name, own in keys.items() for key in own}
 
 
@@ -489,27 +500,39 @@ def _is_key(key: str) -> bool:
 def line_number_of(lines: list[str], table: str, name: str, number: int) -> int:
     """Return the line on which `name` of `table` stands, from 1, or else that on which the table begins; 0 for neither.
 
+    TOML has three forms for it: below the heading of the table, in one line `sort = {agents = "age"}`, and in dotted
+    lines `sort.agents = "age"`.
+
     Args:
+        table: Empty for what stands above all headings.
         number: Which of the tables that are called so is meant, from 1.
     """
-    present, headings, begun = "", 0, 0
-    # A table may also stand in one line, `sort = {agents = "age"}`, or in dotted ones, `sort.agents = "age"`.
-    alone, inline = (re.compile(rf"\s*[\"']?{re.escape(word)}[\"']?\s*[=.]") for word in (name, table))
-    dotted = re.compile(rf"{inline.pattern[:-4]}\.{alone.pattern}")
+    heading_of_name = f"{table}.{name}" if table else name
+    line_of_name = re.compile(rf"{_key_pattern(name)}[=.]")
+    line_of_table = re.compile(rf"{_key_pattern(table)}[=.]")
+    dotted_line = re.compile(rf"{_key_pattern(table)}\.{_key_pattern(name)}[=.]")
+    heading, same_headings, begin = "", 0, 0
     for place, line in enumerate(lines, start=1):
-        if match := _TABLE.match(line):
-            present = match[1]
-            headings += present == table
-            if present in (name, f"{table}.{name}"):
+        if match := _HEADING.match(line):
+            heading = match[1]
+            if heading == heading_of_name:
                 return place
-            begun = place if present == table and headings == number else begun
-        elif (present == table and headings in (0, number) and alone.match(line)) or (
-            table and not present and dotted.match(line)
-        ):
-            return place
-        elif table and not present and inline.match(line):
-            begun = begun or place
-    return begun
+            if heading == table:
+                same_headings += 1
+                begin = place if same_headings == number else begin
+        elif heading == table:
+            if same_headings in (0, number) and line_of_name.match(line):
+                return place
+        elif not heading:
+            if dotted_line.match(line):
+                return place
+            if line_of_table.match(line):
+                begin = begin or place
+    return begin
+
+
+def _key_pattern(name: str) -> str:
+    return rf"\s*[\"']?{re.escape(name)}[\"']?\s*"
 
 
 # Preferences as a file: those that hold now, with what each is for; what is not chosen stands in comments.

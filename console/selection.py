@@ -1,19 +1,21 @@
-"""What a key acts on: the place (`Mode`), who acts, and what is selected there. Plain facts, no widgets."""
+"""What a key acts on: the place (`Mode`), who acts, what is selected there; and why an action cannot be used on it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from itertools import takewhile
 from types import MappingProxyType
 
 from msgspec import Struct
+from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, IN_WORDS, RESULTS, RequestKind
 from team_console.store.protocol.rights import may_answer
 from team_console.store.protocol.shown_when_decided import Seen
+from team_console.store.service.deliveries import STATUSES_TREATED, Remedy
 from team_console.store.views.needs import ItemPart, part_of
 from team_console.store.views.rows import ActionItem, RequestRow, View
 
@@ -205,3 +207,150 @@ class ActionContext(Struct, frozen=True):
         """The selected agents that can be asked to stop."""
         names = (name for name in self.selection.agents if name not in (self.me, self.lead, USER))
         return tuple(filter(is_name, names))
+
+
+# Why an action cannot be used on what is selected: a reason for each action that has one.
+
+Reason = Callable[[ActionContext], str | None]
+"""Returns why an action cannot be used on a context, as a short sentence; None when it can."""
+
+
+def why_no_verdict(context: ActionContext, *, approving: bool) -> str | None:
+    """Return why what is marked, else what is under the cursor, cannot be approved or rejected.
+
+    A question is answered instead.
+    """
+    if context.selection.marked:
+        many = context.to_decide(approving=approving)
+        return None if many else "none of the marked ones takes a verdict without further words"
+    if approving and context.wants_words:
+        return None
+    row = context.selection.request
+    if row is None:
+        return why_no_row(context) or "this is not a request; m writes a message"
+    why = context.no_verdict_on(row)
+    if why is None and context.selection.incomplete:
+        return "the full text is still loading"
+    return why
+
+
+def why_no_asking_back(context: ActionContext) -> str | None:
+    """Return why its asker cannot be asked something about the request under the cursor."""
+    row = context.selection.request
+    if row is None:
+        return why_no_row(context) or "this is not a request; m writes a message"
+    if not row.is_open:
+        return f"it was {row.state} already"
+    return None if context.may_answer(row) else f"only {context.answerer(row)} answers it"
+
+
+def why_no_remark(context: ActionContext) -> str | None:
+    """Return why there can be no remark on a line of the request under the cursor."""
+    why = why_no_asking_back(context)
+    if why is not None:
+        return why
+    row = context.selection.request
+    has_lines = row is not None and (row.kind is RequestKind.PERMISSION or row.question.content.strip())
+    return None if has_lines else "nothing in it has lines that a remark could be on"
+
+
+def why_no_broadcast(context: ActionContext) -> str | None:
+    """Return why a broadcast would reach nobody."""
+    if context.view is None or any(row.name not in (context.me, USER) for row in context.view.roster):
+        return None
+    return "nobody else is in the team yet"
+
+
+def why_no_stop(context: ActionContext) -> str | None:
+    """Return why none of the chosen agents can be asked to stop."""
+    if (lonely := why_no_broadcast(context)) is not None:
+        return lonely
+    if context.me != context.lead:
+        return f"only {context.lead} asks agents to stop"
+    return None if context.stoppable else why_no_message(context) or "no agent is chosen that could stop"
+
+
+def why_no_message(context: ActionContext) -> str | None:
+    """Return why the chosen agents cannot be written to: other programs write names to which nothing can be sent."""
+    wrong = next((name for name in context.selection.agents if not is_name(name)), None)
+    return None if wrong is None else f"“{safe_line(wrong, 40)}” is no name that could be written to"
+
+
+def why_not_done(context: ActionContext) -> str | None:
+    """Return why none of the chosen messages can be marked as read."""
+    if context.to_read:
+        return None
+    if context.selection.marked:
+        return "none of the marked ones is an unread message to you that wants no answer"
+    if context.selection.message is None:
+        return "no message is chosen"
+    if context.selection.request is not None and context.selection.request.is_open:
+        return "it still wants an answer"
+    return "it is not an unread message to you"
+
+
+def why_not_lead(context: ActionContext) -> str | None:
+    """Return why the actor cannot do what the lead alone does."""
+    return None if context.me == context.lead else f"only {context.lead} does this"
+
+
+def why_no_row(context: ActionContext) -> str | None:
+    """Return why there is no row under the cursor that an action could be about."""
+    return None if context.selection.key is not None else "nothing is chosen"
+
+
+def why_not_reading(context: ActionContext) -> str | None:
+    """Return why the things cannot be gone through one by one."""
+    return None if context.is_reading else "f reads one thing after the other"
+
+
+def why_no_remedy(remedy: Remedy) -> Reason:
+    """Return what tells why a remedy does not apply to the chosen messages."""
+
+    def reason(context: ActionContext) -> str | None:
+        if not context.selection.messages:
+            return "no message is chosen"
+        if any(message.status in STATUSES_TREATED[remedy] for message in context.selection.messages):
+            return None
+        return _why_status_rules_out(remedy, context.selection.messages[0])
+
+    return reason
+
+
+def _why_status_rules_out(remedy: Remedy, message: Message) -> str:
+    """Return why the state of the message rules the remedy out, in words for a person."""
+    status, name = message.status, safe_line(", ".join(message.recipients), 64)
+    if status == Status.READ:
+        return f"too late, {name} read it{_clock_of(message.record.get('read_at'))}"
+    if status in (Status.DELIVERED, Status.CLAIMED):
+        return f"too late, {name} has it already" if remedy is Remedy.RECALL else f"it was handed to {name}"
+    if status == Status.PENDING:
+        return "it is still on its way; nothing went wrong with it"
+    words: dict[str, str] = {
+        Status.RETRY: "it is tried again by itself",
+        Status.FAILED: "it failed and waits here; t tries again, x discards",
+        Status.EXPIRED: "it expired unread; t tries again, x discards",
+        Status.RECALLED: "it was taken back already",
+    }
+    return words.get(status, f"its state is “{safe_line(status, 24)}”, which another program wrote")
+
+
+def _clock_of(moment: object) -> str:
+    """Return ` at 19:48` in local time; empty when the moment cannot be read."""
+    read = from_text(moment) if isinstance(moment, str) else None
+    return f" at {read.astimezone():%H:%M}" if read is not None else ""
+
+
+def why_nothing_pending(context: ActionContext) -> str | None:
+    """Return why no decision can be taken back or written at once."""
+    return None if context.pending else "everything you decided is written"
+
+
+def why_no_dismissal(context: ActionContext) -> str | None:
+    """Return why no news can be marked as read."""
+    return None if context.to_dismiss else "nothing is only for your information"
+
+
+def why_no_conversation(context: ActionContext) -> str | None:
+    """Return why no message and no request is chosen that an action could be about."""
+    return None if context.selection.message or context.selection.request else "no message is chosen"
