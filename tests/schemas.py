@@ -1,8 +1,8 @@
 """JSON Schemas (2020-12): of what each verb prints with `--json`, and of the settings of one user and of a team.
 
 `python -m tests.schemas` writes them to `results.json` and `settings.json` in `console/cli/`, which verbs read. They
-are made from the types in `console/results.py` and `console/preferences.py` and from the table of settings; pydantic
-takes longer to import than any verb to run.
+are made from the types in `console/json_results.py` and `console/preferences.py` and from the table of settings;
+pydantic takes longer to import than any verb to run.
 """
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ from typing import Any, get_args
 
 import msgspec
 from pydantic import TypeAdapter
-from team_console.console import cli, records, results
+from team_console.console import cli, json_records, json_results
 from team_console.console.actions import ACTIONS
 from team_console.console.preferences import Preferences
 from team_console.store.settings.table import SETTING_TABLE, Setting, ValueForm
 from typing_extensions import get_original_bases, is_typeddict
 
 Schema = dict[str, Any]
-_TYPES = {**vars(records), **vars(results)}
+_TYPES = {**vars(json_records), **vars(json_results)}
 
 
 def schemas() -> dict[str, Schema]:
     """Return the schema of what each verb prints, and of `error`."""
     return {
-        verb: _document(f"team-console {verb} --json", merged(map(of_type, variants(verb)))) for verb in results.RESULTS
+        verb: _document(f"team-console {verb} --json", merged(map(of_type, variants(verb))))
+        for verb in json_results.RESULTS
     }
 
 
 def variants(verb: str) -> tuple[Any, ...]:
     """Return the types of which the verb prints one."""
-    result = results.RESULTS[verb]
+    result = json_results.RESULTS[verb]
     return get_args(result) or (result,)
 
 

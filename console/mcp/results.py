@@ -10,8 +10,8 @@ from typing import Any, NotRequired, cast
 from mcp_types import CallToolResult, TextContent
 from pydantic import TypeAdapter, ValidationError
 from team_console.console.defects import defect_error
-from team_console.console.records import AgentJson, Result, VerdictJson
-from team_console.console.results import WrittenJson
+from team_console.console.json_records import AgentJson, Result, VerdictJson
+from team_console.console.json_results import WrittenJson
 from team_console.store.backends.locations import redact
 from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.errors import Code, TeamError, system_failure

@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from team_console.console.cli.help import read_schemas
 from team_console.console.cli.main import VERBS
-from team_console.console.results import RESULTS
+from team_console.console.json_results import RESULTS
 
 from tests.equipment.command_line import CommandLine, Result, next_line
 from tests.equipment.scripts import Script, values

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
-from team_console.console.records import (
+from team_console.console.json_records import (
     AgentJson,
     BlockedJson,
     ClientFileJson,

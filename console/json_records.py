@@ -1,4 +1,4 @@
-"""Types of the records inside results: a request, an agent, a verdict, a decision; the results are in `results.py`."""
+"""Types of what is inside the JSON of verbs: a request, an agent, a verdict; the whole is in `json_results.py`."""
 
 from __future__ import annotations
 
