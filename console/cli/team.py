@@ -159,43 +159,61 @@ def _name_for_team(place: str) -> str:
 
 
 def _write_team(place: str, name: str, lead: str, agents: list[Agent]) -> str:
-    """Make a team; return its location as it may be shown."""
+    """Make a team in a folder or a database; return its location as it may be shown.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` where there is one, `STORE_FAILED` for a place where none can be; as for a database.
+    """
     if place.startswith("claude:"):
         raise UsageError(f"{place}: a team of Claude Code is made by Claude Code", "Name a folder.")
     path, is_database = Path(os.path.expanduser(place)), names_database(place)
-    try:
-        if "://" not in place:
-            folder = path.parent if is_database else path
-            folder.mkdir(parents=True, exist_ok=True)
-            if why := missing_locks_in(folder):
-                text = f"{folder} is on a file system without locks ({why}): nobody could write to a team there"
-                raise TeamError(Code.STORE_FAILED, text, "Choose a folder on a local disk; no team was made.")
-        for known in (PROJECT_CONFIG, PROJECT_QUEUE) if not is_database else ():
-            if (path / known).exists():
-                use = f"Use it with -t {shlex.quote(str(path))}"
-                hint = f"{use}, add members with 'team-console member add', or choose another folder."
-                raise TeamError(Code.NOT_PERMITTED, f"{path / known} exists already; nothing was changed", hint)
-        if not is_database:
-            write_new_settings(path / CONFIG_NAME, team=name, lead=lead, agents=agents)
-            if not (path / QUEUE_NAME).exists():
-                with (path / QUEUE_NAME).open("x", encoding="utf-8") as file:
-                    file.write("messages: []\n")
-            return str(path)
-    except FileExistsError as error:
-        text = f"{error.filename} exists already; nothing was changed"
-        hint = (
-            "There is a team: 'team-console' opens it, 'team-console member add' adds to it. Or choose another folder."
-        )
-        raise TeamError(Code.NOT_PERMITTED, text, hint) from None
-    except OSError as error:
-        text = f"{error.filename}: {error.strerror}"
-        raise TeamError(Code.STORE_FAILED, text, "Choose a folder to write in.") from None
+    if "://" not in place:
+        _make_folder(path.parent if is_database else path)
+    if not is_database:
+        _write_team_files(path, name, lead, agents)
+        return str(path)
     made = create_database(place, new_settings_text(team=name, lead=lead, agents=agents))
     with closing(open_team(place, read_only=True)) as team:
         if not made:
             text = f"{team.location} holds a team already; nothing was changed"
             raise TeamError(Code.NOT_PERMITTED, text, "Choose another database, or: team-console member add NAME")
         return team.location
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder of a team, or of its database, unless it is there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:  # a file of that name, too
+        raise _unwritable(error) from None
+    if why := missing_locks_in(folder):
+        text = f"{folder} is on a file system without locks ({why}): nobody could write to a team there"
+        raise TeamError(Code.STORE_FAILED, text, "Choose a folder on a local disk; no team was made.")
+
+
+def _write_team_files(folder: Path, name: str, lead: str, agents: list[Agent]) -> None:
+    """Write the settings of a new team, and a queue unless one is there."""
+    for known in (PROJECT_CONFIG, PROJECT_QUEUE):
+        if (folder / known).exists():
+            use = f"Use it with -t {shlex.quote(str(folder))}"
+            hint = f"{use}, add members with 'team-console member add', or choose another folder."
+            raise TeamError(Code.NOT_PERMITTED, f"{folder / known} exists already; nothing was changed", hint)
+    try:
+        write_new_settings(folder / CONFIG_NAME, team=name, lead=lead, agents=agents)
+        if not (folder / QUEUE_NAME).exists():
+            with (folder / QUEUE_NAME).open("x", encoding="utf-8") as file:
+                file.write("messages: []\n")
+    except FileExistsError as error:
+        text = f"{error.filename} exists already; nothing was changed"
+        opens = "There is a team: 'team-console' opens it, 'team-console member add' adds to it."
+        raise TeamError(Code.NOT_PERMITTED, text, f"{opens} Or choose another folder.") from None
+    except OSError as error:
+        raise _unwritable(error) from None
+
+
+def _unwritable(error: OSError) -> TeamError:
+    text = f"{error.filename}: {error.strerror}"
+    return TeamError(Code.STORE_FAILED, text, "Choose a folder to write in.")
 
 
 def make_project_team(place: Path, project: Path) -> str:
