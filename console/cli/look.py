@@ -121,6 +121,7 @@ def _query_of_find(call: Call) -> Query:
 
 
 def _request_cells(row: RequestRow, now: datetime) -> Cells:
+    """Return the row of a request in the table."""
     state = f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
     if row.talk and row.is_open:
         word = "asked back" if row.asked_back is not None else "answered back"
@@ -160,11 +161,11 @@ def do_roster(call: Call) -> None:
 
 
 def _roster_cells(row: RosterRow, view: View) -> Cells:
-    is_said = row.reason or row.name == view.me or not row.is_only_heard
-    notes = [
-        row.reason if is_said else "heard of lately, may have ended",
-        "plans first" if row.plan_mode_required else "",
-    ]
+    """Return the row of an agent in the table."""
+    may_have_ended = row.is_only_heard and not row.reason and row.name != view.me
+    notes = ["heard of lately, may have ended" if may_have_ended else row.reason]
+    if row.plan_mode_required:
+        notes.append("plans first")
     if row.reported:
         notes.append(f"reported: {row.reported}")
     if row.unanswered:
@@ -191,6 +192,7 @@ def _roster_cells(row: RosterRow, view: View) -> Cells:
 # `status`: the team on one screen.
 
 _EXIT_UNREADABLE = 4
+"""Exit status for a queue that cannot be read."""
 _MOST_NEEDS = 10
 _COLOURS = {State.OK: "green", State.EMPTY: "green", State.LOCKED: "yellow"}
 
@@ -213,14 +215,15 @@ def do_status(call: Call) -> int:
 
 
 def _print_status(call: Call, snapshot: Snapshot, view: View) -> None:
+    """Print the team for people: condition, messages, what needs whoever looks, agents, number of findings."""
     team, say = call.team, call.say
     where = f"  {team.location}  ({team.kind}{', read-only' if team.read_only else ''})"
     say(snapshot.config.name, style="bold", rest=where)
     truth = assess(snapshot, view.now)
-    first, *others = truth.reasons or (None,)
     about = ""
-    if first is not None:
-        about = f" {first.sentence}" if truth.state is State.LOCKED else f": {first.sentence}"
+    if truth.reasons:
+        worst = truth.reasons[0].sentence
+        about = f" {worst}" if truth.state is State.LOCKED else f": {worst}"
     elif truth.holder is not None:  # a lock that is only being used is no condition
         about = f", being written {holder_words(truth.holder, truth.holder.since)}"
     say(f"condition  {_state_words(truth.state)}", style=_COLOURS.get(truth.state, "red"), rest=about)
@@ -233,7 +236,7 @@ def _print_status(call: Call, snapshot: Snapshot, view: View) -> None:
     if snapshot.is_known and team.kind == "yaml" and not (team.read_only or snapshot.config.values):
         made = f"team-console init {quote(team.location)}"
         say(f"settings   none, so {snapshot.config.lead} leads; '{made}' makes them, and you lead as ceo then")
-    for reason in filter(None, others):
+    for reason in truth.reasons[1:]:
         say(f"and        {_state_words(reason.state)}: {reason.sentence}")
     if snapshot.dropped:
         say(f"drop/      {waiting_in_drop(snapshot)}")
@@ -251,6 +254,7 @@ def _state_words(state: State) -> str:
 
 
 def _print_needs(call: Call, view: View, truth: StoreStatus) -> None:
+    """Print the first of what waits for whoever looks, and how much that is."""
     call.say()
     if not view.snapshot.is_known:
         call.say(f"what needs {view.me} is not known until the queue can be read")
@@ -294,12 +298,14 @@ def do_inbox(call: Call) -> None:
 
     if agent not in view.inboxes:
         check_known(view.snapshot, [agent], has_written=True)
-    messages = [inbox for inbox in view.inboxes.get(agent, ()) if not call.options.unread or inbox.is_unread_by(agent)]
+    messages = list(view.inboxes.get(agent, ()))
+    nothing = f"no messages for {agent} in the queue"
     if call.options.unanswered:
         messages = list(view.unanswered.get(agent, ()))
         nothing = f"{agent} has answered everything it has read"
-    else:
-        nothing = f"nothing unread for {agent}" if call.options.unread else f"no messages for {agent} in the queue"
+    elif call.options.unread:
+        messages = [message for message in messages if message.is_unread_by(agent)]
+        nothing = f"nothing unread for {agent}"
     records = [dict(message.record) for message in with_trust_marks(call.team, messages)]
     more = view.unlisted.get(agent, 0) if not call.options.unanswered else 0
     listed = {"agent": agent, "messages": records, "count": len(records), **({"more": more} if more else {})}
@@ -344,8 +350,8 @@ def do_history(call: Call) -> None:
     form = options.format or ("json" if call.as_json else "log")
     if form != "json":
         call.refuse_json(f"--format {form}")
-    for name in ("agent", "since", "type", "find"):
-        value = call.agent if name == "agent" else getattr(options, name)
+    given = {"agent": call.agent, "since": options.since, "type": options.type, "find": options.find}
+    for name, value in given.items():
         if value == "":  # of a script whose variable is not set; everything is not what it asks for
             raise UsageError(f"--{name} is empty", f"Give a value, or leave --{name} out.")
     asked_for = _query_of_find(call)

@@ -108,8 +108,10 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     for message in after.dropped:
         if message.message_id not in waiting:
             yield _change("dropped", "in drop/, to be taken in:", message, summary=said_in(message))
+    if after.messages is before.messages:
+        return
     old = {message.message_id: message for message in before.messages}
-    for message in after.messages if after.messages is not before.messages else ():
+    for message in after.messages:
         known, status = old.pop(message.message_id, None), message.status
         if known is message:
             continue
@@ -122,7 +124,7 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
             yield _change("status", f"read by {', '.join(readers)}", message, status=status, read_by=readers)
         elif known.record != message.record:
             yield _change("status", "changed", message, status=status)
-    for message in old.values() if after.is_known and after.messages is not before.messages else ():
+    for message in old.values() if after.is_known else ():
         yield _change("gone", "gone from the queue:", message, was=message.status)
 
 
