@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from itertools import takewhile
@@ -56,6 +57,12 @@ class Mode(StrEnum):
 
 PLACES = (Mode.NEEDS, Mode.AGENTS, Mode.HISTORY, Mode.HEALTH, Mode.SPRINT, Mode.DELIVERIES)
 """What has a tab and a key."""
+
+
+def is_page() -> bool:
+    """Return whether the screen is in a browser: it runs no program, and shows the team that is served alone."""
+    # textual-serve sets it for the process of each page.
+    return bool(os.environ.get("TEXTUAL_DRIVER"))
 
 
 class Selection(Struct, frozen=True):

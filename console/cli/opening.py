@@ -6,10 +6,10 @@ import gc
 import os
 import sys
 
-from team_console.console.browser import is_page
 from team_console.console.cli.arguments import arg, flag, verb
 from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.streams import is_terminal
+from team_console.console.selection import is_page
 from team_console.console.tui.reader import StoreReader
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import find_teams, nearest_team, other_teams

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from team_console.console.actions import Group, actions_in, shown_key, written_key
-from team_console.console.browser import is_page
 from team_console.console.preferences import Preferences, as_toml, config_path, load_preferences, mistakes_in_words
-from team_console.console.selection import ActionContext, Mode
+from team_console.console.selection import ActionContext, Mode, is_page
 from team_console.console.tui.drafts import replace_file
 from team_console.console.tui.editor import edit_file
 from team_console.console.tui.list_screens import TeamsScreen, ThemeList, teams_beside

@@ -8,9 +8,8 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from team_console.console.browser import is_page
 from team_console.console.preferences import OwnCommand, command_for_shell
-from team_console.console.selection import ActionContext
+from team_console.console.selection import ActionContext, is_page
 from team_console.console.tui.editor import run_in_terminal, view_text
 from team_console.console.tui.main import MainScreen
 from team_console.store.model.errors import Code, TeamError
