@@ -1,8 +1,12 @@
-"""Opens the demo: a team in a temporary folder, its agents in one child process; and closes it again."""
+"""Opens the demo: a team in a temporary folder, its agents in one child process; and closes it again.
+
+Run as a program it is that child (`play`), or the command that a member's messages are delivered by (`turn_away`).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import signal
 import subprocess
@@ -30,17 +34,24 @@ from team_console.store.settings.editing import change_member, write_new_setting
 from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent
 
 ABSENT = "architect"
-"""The member without a life of its own; its messages go through a command that fails four times, then works."""
-TRIES = "tries.json"
-"""Beside the team's folder: how often each message was handed to that command."""
+"""The member without a life of its own; its messages go through a command that turns each away for a while."""
+TRIES = "tries.txt"
+"""Beside the team's folder: the id of a message for each time that it was handed to that command."""
 TEAM = "team"
 """The team's folder within the demo's folder."""
 LOG = "agents.log"
 """Beside the team's folder: what the agents had to complain about."""
+_TURNED_AWAY = 4
+"""Tries of a message that fail: after them it is given up, and the first try that a human asks for succeeds."""
+_BUSY = 75
+"""Exit status for what may succeed later, as sendmail has it (EX_TEMPFAIL)."""
 _LOOK_EVERY = 0.15
 _DELIVER_EVERY = 1.0
+"""Seconds from one look of the agents at the team to the next, and from one delivery to the next."""
 _PATIENCE = 8.0
+"""Seconds in which the child should end by itself."""
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+_PROGRAM = (sys.executable, "-P", "-m", "team_console.console.demo.simulation")
 
 
 @contextmanager
@@ -59,25 +70,20 @@ def simulation(*, seed: int, speed: float, keep: bool) -> Iterator[Path]:
     child: subprocess.Popen[bytes] | None = None
     try:
         build_team(folder / TEAM)
-        child = _start(str(folder), str(seed), str(speed), "keep" if keep else "remove")
+        child = subprocess.Popen(
+            [*_PROGRAM, "play", str(folder), str(seed), str(speed), "keep" if keep else "remove"],
+            stdin=subprocess.PIPE,  # its tie to this process: the child ends with it
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         yield folder / TEAM
     finally:
         _close(folder, child, keep=keep)
 
 
-def _start(*arguments: str) -> subprocess.Popen[bytes]:
-    """Start the child; the pipe to its standard input is its tie to this process."""
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "team_console.console.demo.simulation", *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
 def _close(folder: Path, child: subprocess.Popen[bytes] | None, *, keep: bool) -> None:
-    """A second signal must not leave the agents or the folder behind, so nothing interrupts this."""
+    """End the child and remove the folder; a second signal must not leave them behind, so nothing interrupts this."""
     for number in (*_ENDINGS, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
     if child is not None:
@@ -103,7 +109,7 @@ def build_team(root: Path) -> None:
     agents = (Agent(STORY.lead, role="master"), *convert(STORY.agents, tuple[Agent, ...]))
     settings = root / CONFIG_NAME
     write_new_settings(settings, team=STORY.team, lead=STORY.lead, agents=agents)
-    command = [sys.executable, "-P", str(Path(__file__).with_name("failing_command.py")), str(root.parent / TRIES)]
+    command = (*_PROGRAM, "turn_away", str(root.parent / TRIES))
     changed = change_member(settings.read_text(encoding="utf-8"), ABSENT, {"deliver": command})
     settings.write_text(changed, encoding="utf-8")
     (root / QUEUE_NAME).write_text("messages: []\n", encoding="utf-8")
@@ -168,9 +174,8 @@ async def _route(caller: Caller) -> None:
         await asyncio.sleep(_DELIVER_EVERY)
 
 
-def main(arguments: list[str]) -> int:
+def _play_as_child(folder: str, seed: str, speed: str, keep: str) -> int:
     """Play in the folder given; remove it afterwards unless it is to be kept."""
-    folder, seed, speed, keep = arguments
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -185,5 +190,19 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def _turn_away(path: str) -> int:
+    """Count a try of the message on standard input; refuse the first ones with a reason, take it after that."""
+    message_id = json.loads(sys.stdin.readline())["message_id"]
+    with open(path, "a+", encoding="utf-8") as tries:
+        tries.write(f"{message_id}\n")
+        tries.seek(0)
+        count = tries.read().split().count(message_id)
+    if count > _TURNED_AWAY:
+        return 0
+    print("architect is in a meeting until the hour", file=sys.stderr)
+    return _BUSY
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    _program, part, *arguments = sys.argv
+    sys.exit(_play_as_child(*arguments) if part == "play" else _turn_away(*arguments))
