@@ -116,6 +116,8 @@ def _questions_asked(call: Call) -> list[dict[str, Any]]:
     if (options.question is None) is (options.questions is None):
         raise UsageError("give one QUESTION, or --questions JSON", 'team-console ask "Which one?" --option A')
     if options.questions is not None:
+        of_one = {"--option": options.option, "--header": options.header, "--several": options.several}
+        call.refuse_useless(of_one, "is for one QUESTION, not for --questions")
         return _questions_in_json(text_or_input(options.questions) or "")
     if not options.question.strip():
         raise TeamError(Code.INVALID_FIELD, "the question is empty", "Say what is asked.")

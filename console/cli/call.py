@@ -249,6 +249,19 @@ class Call(Output):
         if self.as_json:
             raise UsageError(f"--json and {form} exclude each other", "Leave one of them out.")
 
+    def refuse_useless(self, given: Mapping[str, object], why: str) -> None:
+        """Refuse an option that would change nothing here: whoever gives it expects more than would be done.
+
+        Args:
+            given: Option -> its value, which is empty or None where it is not given.
+
+        Raises:
+            TeamError: `USAGE` for the first of them.
+        """
+        for option, value in given.items():
+            if value:
+                raise UsageError(f"{option} {why}", f"Leave out {option}.")
+
     def print_result(self, value: Mapping[str, Any], *lines: object, warnings: Sequence[str] = ()) -> None:
         """Print a result: `value` as JSON, or `lines` and `warnings`."""
         if self.as_json:

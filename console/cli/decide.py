@@ -300,7 +300,10 @@ def do_answer(call: Call) -> None:
     question = live_question(call.snapshot(), options.request, options.seen or "")
     questions = questions_of(question.payload) if question is not None else ()
     answers: Answers | None = None
+    if question is not None and not questions:
+        call.refuse_useless({"--note": options.note}, "is a comment on a choice, and there is none in this request")
     if questions and (options.option or options.text):
+        call.refuse_useless({"--content": options.content}, "is an answer without --option and --text")
         answers = answers_from(questions, options.option, options.text)
     words = text_or_input(options.content) or ("" if answers else "\n".join((*options.option, *options.text)))
     receipt = answer(

@@ -73,11 +73,12 @@ def do_join(call: Call) -> int:
         text = "the location names a password, which would get into the settings of the client"
         raise UsageError(text, "Leave it out and keep the password in ~/.pgpass.")
     write = not (options.show or options.read_only)
-    if options.every:
-        return _join_all(call, write=write)
-    if options.name is None:
+    if options.every is (options.name is not None):
         text = "join takes a NAME and what it runs in, or --all"
         raise UsageError(text, "For example: team-console join helper --for claude")
+    if options.every:
+        return _join_all(call, write=write)
+    call.refuse_useless({"--session": options.session}, "goes with --all")
     folder = absolute("." if options.folder is None else options.folder).resolve()
     if not os.path.isdir(folder):
         why = unseen(folder) or "there is no such folder"
@@ -179,11 +180,15 @@ def _join_all(call: Call, *, write: bool) -> int:
         The exit status: 1 where the user chose none.
 
     Raises:
-        TeamError: `USAGE` for a session that does not run; as for `join_all`.
+        TeamError: `USAGE` for a session that does not run, and for options of one member; as for `join_all`.
     """
+    options = call.options
+    of_one = {"--for": options.client, "--in": options.folder, "--role": options.role, "--plan": options.plan}
+    of_one |= {"--ask-for": options.ask_for, "--hold": options.hold, f"--{options.scope}": options.scope}
+    call.refuse_useless(of_one, "is for one member, not for --all")
     sessions = list(running_sessions())
     running = [one.session for one in sessions]
-    chosen = call.options.session
+    chosen = options.session
     if chosen is None and sessions and write and not call.as_json and is_terminal(sys.stdin):
         chosen = _ask_which(call, sessions)
         if chosen is None:

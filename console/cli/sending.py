@@ -70,11 +70,11 @@ def _template_texts(call: Call) -> tuple[str | None, str | None]:
     """Return summary and content of the template that was asked for; None and None without one.
 
     Raises:
-        TeamError: `USAGE` for a template beside a content of one's own, or what belongs to a template without one.
+        TeamError: `USAGE` for a template beside a content of one's own, or what belongs to a template without it.
     """
 
     options = call.options
-    if options.template is None and (options.reason, options.expected) != (None, None):
+    if options.template != "delayed" and (options.reason, options.expected) != (None, None):
         raise UsageError("--reason and --expected belong to --template delayed", "Add --template delayed.")
     if options.template is None:
         return None, None
