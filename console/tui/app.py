@@ -17,7 +17,7 @@ from team_console.console.tui.absence import LastVisit, Visit
 from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.following import LookWanted, Progressed, StoreFollower
-from team_console.console.tui.keys import KeyQueue
+from team_console.console.tui.key_queue import KeyQueue
 from team_console.console.tui.main import HORIZONTAL, VERTICAL, MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.reader import StoreReader

@@ -14,7 +14,6 @@ from team_console.console.tui.lists import Lists
 from team_console.console.tui.screen_state import ScreenState
 from team_console.store.service.caller import Caller
 from team_console.store.views.rows import View
-from team_console.widgets.held_frames import Frames
 from textual.app import App
 
 
@@ -72,10 +71,6 @@ class MainScreenProtocol(Protocol):
         """Whether it has its widgets."""
 
     @property
-    def frames(self) -> Frames:
-        """What the terminal held when the key under way was pressed."""
-
-    @property
     def view(self) -> View | None:
         """The view on the screen."""
 
@@ -101,6 +96,3 @@ class MainScreenProtocol(Protocol):
 
     def show_pending(self) -> None:
         """Show the pending decisions and the seconds left to undo them."""
-
-    def call_after_refresh(self, callback: Callable[..., Any], *arguments: Any) -> bool:
-        """Call back once what changed is painted; False where that never comes."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import textual.app
 import textual.pilot
-from team_console.console.tui import keys, main
+from team_console.console.tui import key_queue, main
 from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.contract.team import Team
@@ -52,7 +52,7 @@ def anyio_backend() -> str:
 def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No animations, one theme, no grace, no pause between keys, and a state folder of the test's own."""
     monkeypatch.setattr(form_gate, "LOOK", 0.01)
-    monkeypatch.setattr(keys, "REPEAT", 0.0)
+    monkeypatch.setattr(key_queue, "REPEAT", 0.0)
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", "0")
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setenv("COLORTERM", "truecolor")
@@ -93,7 +93,7 @@ async def _until_through(min_sleep: float = 0.0, max_sleep: float = WAIT) -> Non
         await Pilot(app)._wait_for_screen()
         await asyncio.sleep(pause)
         app.screen._on_timer_update()
-        while isinstance(app, ConsoleApp) and (app._keys._waiting or app._keys._following):
+        while isinstance(app, ConsoleApp) and (app._keys._waiting or app._keys._is_following):
             assert time.monotonic() < deadline, "a key got stuck"
             await asyncio.sleep(0.001)
 

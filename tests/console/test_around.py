@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from team_console.console.tui import keys
+from team_console.console.tui import main
 from team_console.store.backends.open import open_team
 from team_console.store.service.waiting import human_present
 from team_console.widgets import row_list
@@ -50,7 +50,7 @@ async def test_a_click_on_rows_that_just_moved_decides_on_nothing(
 ) -> None:
     """What came while the hand went down may have put another row below it than the one that was meant."""
     monkeypatch.setattr(row_list, "JUST", 3600.0)
-    monkeypatch.setattr(keys, "LOOK_AGAIN", 3600.0)
+    monkeypatch.setattr(main, "LOOK_AGAIN", 3600.0)
     letter(team)
     async with opened(team) as desk:
         letter(team, "Something else to read now")

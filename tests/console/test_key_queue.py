@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from team_console.console.tui import keys
+from team_console.console.tui import key_queue
 from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.list_screens import TeamRow
 from team_console.store.backends.open import open_team
@@ -51,11 +51,11 @@ async def test_whoever_leaves_does_not_wait_for_a_screen_that_never_comes(
     async with opened(team) as desk:
         with monkeypatch.context() as patch, told_to_leave(desk.app) as left:
             patch.setattr(type(desk.app.screen), "takes_keys", False, raising=False)
-            patch.setattr(keys, "_LONGEST_HOLD", 3600.0)
+            patch.setattr(key_queue, "_LONGEST_HOLD", 3600.0)
             for key in ("3", "4", "ctrl+q"):
                 desk.app.post_message(Key(key, key if len(key) == 1 else None))
             await desk.until(lambda: len(desk.app._keys._waiting) == 3, "keys that wait")
-            patch.setattr(keys, "_LONGEST_HOLD", 0.0)
+            patch.setattr(key_queue, "_LONGEST_HOLD", 0.0)
             await desk.until(left.is_set, "the end that ctrl+q asks for")
         assert desk.app.main.lists.mode == "needs"
 
