@@ -11,15 +11,21 @@ import contextlib
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import Archives, closed_entry
-from team_console.store.backends.yaml.audit_trail import NO_FILE, AuditTrail, TrailTip, TransactionLine
+from team_console.store.backends.yaml.audit_trail import (
+    DONE_IN_ORDER,
+    NO_FILE,
+    AuditTrail,
+    RecordPatch,
+    TrailTip,
+    TransactionLine,
+)
 from team_console.store.backends.yaml.disk import (
     FORBIDDEN,
     NOT_PLAIN,
@@ -36,15 +42,14 @@ from team_console.store.backends.yaml.disk import (
 from team_console.store.backends.yaml.layout import Layout, refuse_way_out
 from team_console.store.backends.yaml.lock import ReleaseMark, not_writable
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText, apply_line, archive_entry
-from team_console.store.backends.yaml.queue_file import QueueFile
-from team_console.store.contract.transaction import RefusedRowsError
+from team_console.store.backends.yaml.queue import QueueFile, QueueText
+from team_console.store.contract.transaction import Changes, RefusedRowsError
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import FieldDict, Fields, Message, from_record, ids_of, is_copy
 from team_console.store.model.names import file_word
 from team_console.store.model.recorded_facts import TRAIL_LOST, RecordedFacts
 from team_console.store.settings.in_force import SettingsInForce, settings_record, text_digest
-from team_console.store.settings.settings_file import read_settings
 
 OLD_SUFFIX = ".old"
 """Added to a staging file's name for the generation it replaced, where names cannot be exchanged."""
@@ -153,7 +158,7 @@ def commit_line(
     except BaseException as error:
         if team.tip is tip:  # no line says that it happened
             is_undone = isinstance(error, (OSError, TextError, TeamError, ConcurrentWriteError))
-            _remove_files(disk, staging, *(made if is_undone else ()))
+            remove_files(disk, staging, *(made if is_undone else ()))
             team.agrees = agreed_before and is_undone
         if isinstance(error, TextError):
             what = f"the message cannot be written: {error.message}"
@@ -318,7 +323,7 @@ def _take_back(team: LockedTeam, tip: TrailTip, appends: list[Append]) -> None:
     team.tip = tip
 
 
-def _remove_files(disk: Disk, *paths: Path) -> None:
+def remove_files(disk: Disk, *paths: Path) -> None:
     """Remove the files that are there, as far as that is possible."""
     for path in paths:
         with contextlib.suppress(OSError):
@@ -365,6 +370,83 @@ def write_failure(queue: Path, error: OSError, *, needed: int = 0) -> TeamError:
         text = f"{text}; {needed} bytes are needed"
         hint = "Free space on that disk and repeat it."
     return TeamError(Code.STORE_FAILED, text, hint, errno=error.errno)
+
+
+# What a line of the trail does to the queue: made from a transaction's changes, done to the text, done again.
+
+
+def line_of(changes: Changes, *, actor: str) -> TransactionLine:
+    """Return the line that a finished transaction asks for."""
+    (action, facts), *also = changes.records
+    replaced = [
+        RecordPatch(old.message_id, changed_keys(old.record, new.record), old, new)
+        for old, new in changes.replaced.items()
+    ]
+    live = {*changes.replaced.values(), *changes.added.values()}
+    return TransactionLine(
+        actor=actor,
+        action=action,
+        facts=facts,
+        also=tuple(also),
+        writes=tuple(dict(message.record) for message in changes.added.values()),
+        changes=tuple(replaced),
+        removed=tuple(ids_of(changes.removed)),
+        archived=tuple(
+            # No record where the queue shows this very one afterwards: the trail need not repeat it.
+            (agent, message.message_id, None if message in live else dict(message.record))
+            for agent, message in changes.archived
+        ),
+        pushed=tuple((agent, dict(message.record)) for agent, message in changes.pushed),
+    )
+
+
+def merge_lines(first: TransactionLine | None, second: TransactionLine | None) -> TransactionLine | None:
+    """Return one line that does `first` and then `second`, with the name and facts of `second`; None for neither."""
+    if first is None or second is None:
+        return first or second
+    both: dict[str, Any] = {name: (*getattr(first, name), *getattr(second, name)) for name in DONE_IN_ORDER}
+    return replace(second, facts={**first.facts, **second.facts}, **both)
+
+
+def changed_keys(old: Fields, new: Fields) -> FieldDict:
+    """Return the changes that turn the record `old` into `new`; None for a key that is gone."""
+    keys: FieldDict = {key: value for key, value in new.items() if key not in old or old[key] != value}
+    return keys | {key: None for key in old if key not in new}
+
+
+def apply_line(text: QueueText, line: TransactionLine) -> QueueText:
+    """Return the queue after `line`. Doing it a second time changes nothing. Raises `TextError` for unwritable text."""
+    append: dict[str, Message] = {}
+    changed: dict[int, Message] = {}
+    for message in map(from_record, line.writes):
+        here = text.message(message.message_id)
+        if here is None or not is_copy(here, message):
+            append[message.message_id] = message
+    for change in line.changes:
+        message_id, place = change.message_id, text.place(change.message_id)
+        current = append.get(message_id) if place is None else changed.get(place, text.entries[place].message)
+        if place is not None and current is not None:
+            changed[place] = change.applied_to(current)
+        elif current is not None:
+            append[message_id] = change.applied_to(current)
+        elif change.new is not None:  # a record somebody took away comes back changed
+            append[message_id] = change.new
+    remove = {place for message_id in line.removed if (place := text.place(message_id)) is not None}
+    for message_id in line.removed:
+        append.pop(message_id, None)
+    if not (append or changed or remove or text.has_shared_ids):
+        return text
+    staying = {place: message for place, message in changed.items() if place not in remove}
+    return text.edit(append=list(append.values()), replace=staying, remove=remove)
+
+
+def archive_entry(text: QueueText, message_id: str, record: FieldDict | None) -> tuple[Message, bytes] | None:
+    """Return the message to archive: the record itself, else the one live in `text` with its text there."""
+    if record is not None:
+        return from_record(record), b""
+    place = text.place(message_id)
+    entry = text.entries[place] if place is not None else None
+    return (entry.message, entry.raw) if entry is not None and entry.message is not None else None
 
 
 # What a transaction puts at the ends of archives and inbox files, worked out before anything is written.
@@ -509,75 +591,3 @@ def _kind_in_words(found: Stat) -> str:
     if found.kind == "file":
         return "a file"
     return "a pipe, socket or device" if found.kind == "other" else f"a {found.kind}"
-
-
-# The settings file of a YAML team, replaced as a whole while the lock is held, and put back when the commit fails.
-
-_PUBLIC = 0o644
-"""For its owner to write alone: settings that others can write run no command."""
-
-
-@contextmanager
-def replaced_settings(team: LockedTeam, text: str | None) -> Iterator[None]:
-    """Put `text` in the place of the settings for what happens in the block; an error there puts the old ones back.
-
-    The file is there before the line on the audit trail: a crash between the two leaves whole settings.
-
-    Raises:
-        TeamError: As `put_settings` does.
-    """
-    if text is None:
-        yield
-        return
-    path = team.layout.config
-    before = read_settings(path) if team.disk.stat(path) is not None else None
-    put_settings(team, text.encode())
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(TeamError, OSError):
-            if before is not None:
-                # guard: settings-put-back
-                put_settings(team, before.encode())
-            else:
-                team.disk.unlink(path)
-        raise
-
-
-def put_settings(team: LockedTeam, text: bytes, *, keep: bool = False) -> str:
-    """Replace the settings, durable; with `keep` what was there stays, under the name that is returned.
-
-    Raises:
-        TeamError: `READ_ONLY` or `STORE_FAILED`, with what was there still in its place or kept under another name.
-    """
-    disk, path, aside = team.disk, team.layout.config, ""
-    if not keep:
-        path = Path(os.path.realpath(path))  # A link stays a link: what it names is replaced.
-    staged = path.with_name(team.layout.stage().name)
-    try:
-        make_folder(team, path.parent, mode=_PUBLIC)
-        _remove_staging(team, path.parent)
-        old = disk.stat(path)
-        if old is not None and old.kind == "file":
-            mode, group = old.mode, old.group
-        else:
-            # The rights of a link say nothing of a file: everybody has all of them.
-            mode, group = team.queue.mode & ~0o022 if keep else _PUBLIC, -1
-        write_new(disk, staged, text, mode=mode, group=group)
-        if keep and old is not None:
-            aside = f"{path.name}.lost-{team.stamp()}"
-            disk.rename(path, path.with_name(aside))
-        rename_durably(disk, staged, path)
-    except OSError as error:
-        _remove_files(disk, staged)
-        code = Code.READ_ONLY if error.errno in FORBIDDEN else Code.STORE_FAILED
-        what = f"{error.filename or path}: {error.strerror or error}; the settings were not changed"
-        raise TeamError(code, what, "Make the folder writable for you and repeat it.") from error
-    return aside
-
-
-def _remove_staging(team: LockedTeam, folder: Path) -> None:
-    """Remove what a writer that died here left; the lock is held, so nobody writes now."""
-    if folder != team.layout.folder:
-        names = [name for name in team.disk.names(folder) if name.startswith(team.layout.staging)]
-        _remove_files(team.disk, *(folder / name for name in names))

@@ -1,19 +1,30 @@
-"""What lies beside the queue and deserves a look: torn ends, rejected messages, healings, permissions, copies."""
+"""Find what is wrong with the files of a team: leftovers, copies, losses, and what other programs did to the queue."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
 from msgspec import Struct
 from team_console.store.backends.locked_files import missing_locks
 from team_console.store.backends.presence_folder import PresenceFolder
-from team_console.store.backends.yaml.archives import Archives
+from team_console.store.backends.yaml.archives import Archives, closed_ids, usable_size
 from team_console.store.backends.yaml.audit_trail import AuditTrail, TransactionLine
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.disk import Disk, FileVersion
+from team_console.store.backends.yaml.healing import (
+    CHANGED,
+    HEALED_ANSWER,
+    HEALED_CUT,
+    HEALED_LOST,
+    HEALED_STATE,
+    ExpectedQueue,
+    MessagesById,
+    reconcile,
+)
 from team_console.store.backends.yaml.layout import (
     Layout,
     archive_part,
@@ -22,15 +33,23 @@ from team_console.store.backends.yaml.layout import (
     names_in,
     private_problem,
 )
-from team_console.store.backends.yaml.lock import parse_released
+from team_console.store.backends.yaml.lock import ReleaseMark, parse_released, read_text
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText
-from team_console.store.backends.yaml.queue_file import QueueFile
-from team_console.store.backends.yaml.recovery import audit_problem
-from team_console.store.contract.snapshot import CONFLICTED_COPY, NO_LOCKS, NO_LOCKS_HINT
+from team_console.store.backends.yaml.queue import QueueFile, QueueText
+from team_console.store.backends.yaml.recovery import audit_problem, is_cut_short
+from team_console.store.contract.snapshot import (
+    ARCHIVE_LOST,
+    AUDIT_LOST,
+    CONFLICTED_COPY,
+    FOREIGN_WRITE,
+    NO_LOCKS,
+    NO_LOCKS_HINT,
+    ROLLED_BACK,
+)
 from team_console.store.model.errors import Problem, TeamError
-from team_console.store.model.message import Message, ids_of, is_copy
-from team_console.store.model.safe import counted
+from team_console.store.model.message import Message, Status, ids_of, is_copy
+from team_console.store.model.names import is_name
+from team_console.store.model.safe import counted, safe_line
 
 _LARGEST = 32 << 20
 """Bytes of a copy in which messages are counted."""
@@ -265,3 +284,279 @@ def _loose_mode(layout: Layout, queue: QueueFile | None) -> list[Problem]:
         return []
     text = f"everybody on this machine may write {layout.queue.name} (mode {queue.stat.mode:04o})"
     return [Problem("LOOSE_MODE", "warning", str(layout.queue), text, f"chmod o-w {layout.queue}")]
+
+
+# What archives and the audit trail have lost, by the trail's end and the lock file.
+
+DELETE_ARCHIVED = "delete_archived"
+"""The one action that takes messages out of archives; its fact `left` says what stays of which file."""
+_LOOK_BACK = 1 << 19
+"""Bytes of the trail's end that are believed; what older lines say is not looked at."""
+_SPAN = 1 << 21
+"""Bytes at the end of each part of an archive in which messages are looked for."""
+_ASKED = 20
+"""How many missing messages are looked for in whole files, one by one."""
+_TRIES = 3
+_RECOVERY = frozenset({"heal", "undo", "abort"})
+_RESTORE = "Restore it from a copy; until then history shows only what is left."
+
+
+Claims = dict[str, tuple[int, set[str]]]
+"""What must be in the archives of each agent: bytes that the current file has at least, ids of messages they hold."""
+
+
+def _claims(lines: Iterable[TransactionLine]) -> Claims:
+    """Collect what lines of the trail, newest first, say of archives; what a deletion shortened ends it for an agent.
+
+    A line that was declared undone says nothing, and a deletion that does not say what it left ends all of it.
+    """
+    claims: Claims = {}
+    undone, shortened = set[int](), set[str]()
+    for line in lines:
+        undone.add(line.void)
+        if line.seq in undone:
+            continue
+        left = _sizes_left(line)
+        if left is None:
+            break
+        for name, size in left.items():
+            agent, number = archive_part(name) or ("", None)
+            if number is None and is_name(agent) and agent not in shortened:
+                claims.setdefault(agent, (size, set()))
+            shortened.add(agent)
+        sizes = {archive_part(Path(name).name): size for name, size in line.sizes.items()}
+        for agent, message_id, _ in line.archived:
+            if (agent, None) in sizes and is_name(agent) and agent not in shortened:
+                claims.setdefault(agent, (sizes[agent, None], set()))[1].add(message_id)
+    return claims
+
+
+def history_losses(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
+    """Return what archives lack by the audit trail, and harm to the trail; nothing during a write. Takes no lock.
+
+    Legitimate deletions (`Team.delete_archived`) are on the trail themselves.
+    """
+    for _ in range(_TRIES):
+        before = _marks_of_trail(disk, layout)
+        try:
+            found = _find_losses(disk, layout)
+        except FileNotFoundError:
+            continue
+        except TeamError:
+            return ()
+        except OSError as error:
+            return () if is_private_to_other(error) else (_unreadable(layout, error),)
+        if not found or _marks_of_trail(disk, layout) == before:
+            return found
+    return ()
+
+
+def _unreadable(layout: Layout, error: OSError) -> Problem:
+    text = f"{error.filename or layout.audit} cannot be read: {error.strerror or error}; archives were not checked"
+    return Problem(AUDIT_LOST, "error", layout.audit.name, text, "Look at what is there and its permissions.")
+
+
+def _marks_of_trail(disk: Disk, layout: Layout) -> object:
+    found = disk.stat(layout.audit)
+    return found.mark if found else None, read_text(disk, layout.lock)
+
+
+def _find_losses(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
+    released = parse_released(read_text(disk, layout.lock))
+    trail = AuditTrail(disk, layout.audit)
+    lines = trail.last(window=_LOOK_BACK)
+    lost = audit_problem(disk, layout, released, trail.tip().seq)
+    finished = released.seq if released is not None else _finished_through(lines)
+    claims = _claims(line for line in reversed(lines) if line.seq <= finished)
+    archives = Archives(disk, layout)
+    checked = (_archive_loss(disk, layout, archives, agent, *claim) for agent, claim in sorted(claims.items()))
+    return tuple(problem for problem in (lost, *checked) if problem is not None)
+
+
+def _finished_through(lines: Sequence[TransactionLine]) -> int:
+    """Return the number of the last line that surely reached the archives while somebody writes, or died in writing.
+
+    The last line may be under way. A recovery cuts archives before it does or undoes the line before its own again.
+    """
+    end = len(lines)
+    while end and lines[end - 1].action in _RECOVERY:
+        end -= 1
+    return lines[end - 2].seq if end > 1 else 0
+
+
+def _sizes_left(line: TransactionLine) -> dict[str, int] | None:
+    """Return the size of each file that a deletion shortened; None for a deletion that does not say."""
+    for action, facts in ((line.action, line.facts), *line.also):
+        if action == DELETE_ARCHIVED:
+            left = facts.get("left")
+            if not isinstance(left, dict):
+                return None
+            return {name: size for name, size in left.items() if isinstance(size, int)}
+    return {}
+
+
+def _archive_loss(
+    disk: Disk, layout: Layout, archives: Archives, agent: str, least: int, claimed: set[str]
+) -> Problem | None:
+    """Return what the archive of an agent lacks of what is claimed of it; None where it lacks nothing.
+
+    Args:
+        least: Bytes that its current file has had.
+        claimed: Ids of messages that were put into it.
+    """
+    files = archives.files(agent)
+    try:
+        found = [(path, usable_size(disk, path)) for path in files]
+    except OSError:  # told with the history
+        return None
+    missing = _missing(disk, archives, agent, found, claimed)
+    size = max((size for _, size in found), default=0)
+    if not missing and size >= least:
+        return None
+    what = f"the archive of {agent} lacks what was put into it" if missing else f"the archive of {agent} was cut short"
+    if not files:
+        what = f"the archive of {agent} is gone"
+    if missing:
+        what += f": {counted(len(missing), 'message')}, {safe_line(min(missing), 64)} among them"
+    elif files:
+        what += f": {size:,} bytes are there, and {least:,} were"
+    place = f"{layout.archives.name}/{archives.current(agent).name}"
+    return Problem(ARCHIVE_LOST, "error", place, f"{what} (told by {layout.audit.name})", _RESTORE)
+
+
+def _missing(disk: Disk, archives: Archives, agent: str, found: list[tuple[Path, int]], claimed: set[str]) -> set[str]:
+    """Find those of the claimed ids that no file has, newest file and its end first, where they nearly always are."""
+    missing = set(claimed)
+    for path, size in reversed(found):
+        if missing:
+            missing -= set(closed_ids(disk.read(path, max(0, size - _SPAN))[0]))
+    asked = sorted(missing)[:_ASKED]
+    lost = {question for question in asked if archives.find(question, agent) is None}
+    return missing if len(lost) == len(asked) else lost
+
+
+# What a program that does not lock took out of the queue or put back, told before the next write heals it.
+
+_WHO = "another program"
+_SEARCHED = 50
+"""For how many missing messages the archives are searched."""
+_HEAL = "The next write puts back what the audit trail (audit.jsonl) knows; 'team-console check --heal' does it now."
+_WORDS = {
+    HEALED_LOST: "took {} out of the queue",
+    HEALED_CUT: "cut {} short",
+    HEALED_STATE: "put {} back to an earlier state",
+    HEALED_ANSWER: "changed the answers to requests in {}",
+}
+
+
+class ForeignWrite(Struct, frozen=True):
+    """What is known of one foreign write.
+
+    Attributes:
+        problem: How to tell it.
+        missing: Ids of messages that the trail says are in the queue, and that are not.
+        changed: Messages that say something else than the trail has of them, told one by one.
+    """
+
+    problem: Problem
+    missing: frozenset[str] = frozenset()
+    changed: tuple[Problem, ...] = ()
+
+
+class ForeignWrites:
+    """Compares a queue that somebody else wrote with the trail, once for each such queue; takes no lock."""
+
+    def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._archives = Archives(disk, layout)
+        self._found: tuple[tuple[FileVersion, bytes], ForeignWrite | None] | None = None
+        """What the last look found, behind the queue's mark and the lock file's text then."""
+
+    def look(self, now: QueueFile, ours: QueueFile | None, lock_text: bytes) -> ForeignWrite | None:
+        """Return what the queue lacks; None when that is unknown, or during a write.
+
+        Args:
+            ours: The queue as one of us left it, as far as it was seen.
+            lock_text: The lock file's text, read after the queue while nobody held the lock.
+        """
+        mark = now.mark
+        if mark is None:
+            return None
+        key = mark, lock_text
+        if self._found is None or self._found[0] != key:
+            found = self._compare(now, ours, parse_released(lock_text))
+            if not self._is_still(mark, lock_text):
+                return None
+            self._found = key, found
+        return self._found[1]
+
+    def _is_still(self, mark: FileVersion, lock_text: bytes) -> bool:
+        """Return whether queue and lock file are what they were, so that nobody wrote while they were compared."""
+        found = self._disk.stat(self._layout.queue)
+        same = found is not None and found.mark == mark
+        return same and read_text(self._disk, self._layout.lock) == lock_text
+
+    def _compare(self, now: QueueFile, ours: QueueFile | None, released: ReleaseMark | None) -> ForeignWrite | None:
+        """Return what the queue lacks by our own account; None where nothing can be told."""
+        try:
+            expected = self._expected(now, ours, released)
+            if expected is None:
+                return ForeignWrite(_uncompared_write(self._layout)) if released is not None else None
+            return _compare_messages(expected, now, self._layout, self._archives)
+        except OSError as error:
+            return None if is_private_to_other(error) else ForeignWrite(_uncompared_write(self._layout))
+        except TeamError:
+            return ForeignWrite(_uncompared_write(self._layout))
+        finally:
+            self._archives.forget()
+
+    def _expected(self, now: QueueFile, ours: QueueFile | None, released: ReleaseMark | None) -> MessagesById | None:
+        """Return the content of the queue by our own trail; None without one, or when the queue is as we left it."""
+        line = AuditTrail(self._disk, self._layout.audit).tip().line
+        if line is None or (released is None and now.mark in (line.queue, line.base)):
+            return None
+        trusted = released.queue if released is not None else None
+        prev = self._disk.stat(self._layout.prev) if released is None else None
+        is_before_line = released is None and is_cut_short(line, now, prev)
+        return ExpectedQueue(
+            self._disk, self._layout, ours or now, line, trusted=trusted, is_before_line=is_before_line
+        ).expected()
+
+
+def _compare_messages(expected: MessagesById, now: QueueFile, layout: Layout, archives: Archives) -> ForeignWrite:
+    """Return what the queue lacks of the expected messages, and what else was done to them.
+
+    Read messages are in an archive; of the others that are gone, some may be too when the trail is damaged.
+    """
+    asked: set[str] = set()
+
+    def is_done(message: Message) -> bool:
+        """Return whether a message may be gone: it was expected and read, or an archive has it (asked of some only)."""
+        if message.message_id not in expected or message.status == Status.READ:
+            return message.message_id in expected
+        asked.add(message.message_id)
+        return len(asked) <= _SEARCHED and archives.has_copy_of(message)
+
+    healing = reconcile(expected, now.text, archived=is_done, taken_out=lambda _: False)
+    missing = frozenset(ids_of(healing.adds))
+    counts = Counter(problem.code for problem in healing.problems)
+    words = [text.format(counted(counts[code], "message")) for code, text in _WORDS.items() if counts[code]]
+    changed = tuple(problem for problem in healing.problems if problem.code == CHANGED)
+    if not words:
+        return ForeignWrite(_harmless_write(layout), changed=changed)
+    text = f"{_WHO} {', '.join(words)}"
+    return ForeignWrite(Problem(ROLLED_BACK, "error", layout.queue.name, text, _HEAL), missing, changed)
+
+
+def _uncompared_write(layout: Layout) -> Problem:
+    """Return the finding on a foreign write of which the trail cannot say what it changed."""
+    text = "the queue was last written by another program"
+    hint = "It cannot be compared with the audit trail (audit.jsonl), so it is not known whether messages are missing."
+    return Problem(FOREIGN_WRITE, "notice", str(layout.queue), text, hint)
+
+
+def _harmless_write(layout: Layout) -> Problem:
+    """Return the finding on a foreign write by which nothing was lost."""
+    text = f"{_WHO} wrote the queue last; nothing is missing by the audit trail (audit.jsonl)"
+    return Problem("UNLOCKED_WRITE", "notice", str(layout.queue), text, "The next write takes over what it added.")

@@ -1,20 +1,26 @@
-"""Read and edit a queue, an archive or a dropped file as text, where each entry keeps its exact bytes."""
+"""The queue: read and edit it as text, where each entry keeps its exact bytes, and load it from its file.
+
+An archive and a dropped file are read by the same text.
+"""
 
 from __future__ import annotations
 
 import re
+import time
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
-from typing import Any
 
-from msgspec.structs import replace
+from msgspec import Struct
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.audit_trail import DONE_IN_ORDER, RecordPatch, TransactionLine
+from team_console.store.backends.yaml.audit_trail import AuditTrail
+from team_console.store.backends.yaml.disk import PRIVATE, Disk, FileVersion, Stat, shared_mode
 from team_console.store.backends.yaml.entry import (
     Entry,
     EntryText,
@@ -26,11 +32,12 @@ from team_console.store.backends.yaml.entry import (
     write_entry,
     write_object,
 )
+from team_console.store.backends.yaml.lock import ReleaseMark, not_readable
 from team_console.store.backends.yaml.nodes import Node
 from team_console.store.backends.yaml.own_form import Reach, TextError, is_same_value
 from team_console.store.contract.team import Progress
-from team_console.store.contract.transaction import Changes
-from team_console.store.model.message import FieldDict, Fields, Message, digest, from_record, ids_of, is_ahead, is_copy
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, digest, ids_of, is_ahead
 
 MOST_DAMAGED = 1000
 """Damaged entries that are listed one by one."""
@@ -504,78 +511,120 @@ def _item_with_dash(node: Node, text: str) -> Entry:
     return entry
 
 
-# What a line of the trail does to the queue: made from a transaction's changes, done to the text, done again.
+# The queue as a file: one generation of it, read with patience for a writer that rewrites it in place.
+
+PATIENCE = 0.25
+"""Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
+_PAUSE = 0.01
+_TRAIL = "audit.jsonl"
 
 
-def line_of(changes: Changes, *, actor: str) -> TransactionLine:
-    """Return the line that a finished transaction asks for."""
-    (action, facts), *also = changes.records
-    replaced = [
-        RecordPatch(old.message_id, changed_keys(old.record, new.record), old, new)
-        for old, new in changes.replaced.items()
-    ]
-    live = {*changes.replaced.values(), *changes.added.values()}
-    return TransactionLine(
-        actor=actor,
-        action=action,
-        facts=facts,
-        also=tuple(also),
-        writes=tuple(dict(message.record) for message in changes.added.values()),
-        changes=tuple(replaced),
-        removed=tuple(ids_of(changes.removed)),
-        archived=tuple(
-            # No record where the queue shows this very one afterwards: the trail need not repeat it.
-            (agent, message.message_id, None if message in live else dict(message.record))
-            for agent, message in changes.archived
-        ),
-        pushed=tuple((agent, dict(message.record)) for agent, message in changes.pushed),
-    )
+class QueueFile(Struct, frozen=True):
+    """The queue as it was at one moment.
+
+    Attributes:
+        text: Its entries; an empty queue when there is no file.
+        stat: What the file was, None when there is none.
+    """
+
+    text: QueueText
+    stat: Stat | None
+
+    @property
+    def mark(self) -> FileVersion | None:
+        """The version of the file, to tell it from others."""
+        return self.stat.mark if self.stat else None
+
+    @property
+    def mode(self) -> int:
+        """Permission bits for the next generation."""
+        return self.stat.mode if self.stat else PRIVATE
+
+    @property
+    def mode_beside(self) -> int:
+        """Permission bits of new files other than the queue."""
+        return shared_mode(self.stat)
 
 
-def merge_lines(first: TransactionLine | None, second: TransactionLine | None) -> TransactionLine | None:
-    """`first` and then `second` as one transaction, with the name and facts of `second`."""
-    if first is None or second is None:
-        return first or second
-    both: dict[str, Any] = {name: (*getattr(first, name), *getattr(second, name)) for name in DONE_IN_ORDER}
-    return replace(second, facts={**first.facts, **second.facts}, **both)
+def load_queue(
+    disk: Disk,
+    path: Path,
+    known: QueueFile | None,
+    *,
+    progress: Progress | None = None,
+    released: ReleaseMark | None = None,
+) -> QueueFile:
+    """Return the present generation; `known` itself when that is still the present one.
+
+    Args:
+        progress: As in `QueueText.parse`.
+        released: How the last holder of the lock left it.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` with line and column; nothing may be written then.
+    """
+    # guard: half-file-waited-out
+    deadline = time.monotonic() + PATIENCE
+    try:
+        while True:
+            try:
+                return _load_once(disk, path, known, progress, released)
+            except TextError as error:
+                if time.monotonic() >= deadline:
+                    return _blank_queue(disk, path, error)
+            time.sleep(_PAUSE)
+    except OSError as error:
+        raise not_readable(path, error) from error
 
 
-def changed_keys(old: Fields, new: Fields) -> FieldDict:
-    """Return the changes that turn the record `old` into `new`; None for a key that is gone."""
-    keys: FieldDict = {key: value for key, value in new.items() if key not in old or old[key] != value}
-    return keys | {key: None for key in old if key not in new}
+def _blank_queue(disk: Disk, path: Path, error: TextError) -> QueueFile:
+    """Return an empty or comment-only file as an empty queue, unless there was more in it.
+
+    The trail and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
+
+    Raises:
+        TeamError: There is more in it, or was; with what there is to go back to.
+    """
+    data, found = disk.read(path)
+    trail = disk.stat(path.with_name(_TRAIL))
+    is_recorded = trail is not None and trail.size > 0
+    has_previous = disk.stat(path.with_name(f"{path.name}.prev")) is not None
+    if QueueText.is_blank(data) and not has_previous:
+        line = AuditTrail(disk, path.with_name(_TRAIL)).tip().line
+        if not is_recorded or (line is not None and line.base == found.mark):
+            return QueueFile(QueueText.blank_file(data), found)
+    aside, back = f"mv {quote(str(path))} {quote(f'{path}.bad')}", ""
+    if has_previous:
+        command = f"{aside} && cp {quote(f'{path}.prev')} {quote(str(path))}"
+        back = f" The generation before is in {path.name}.prev; to go back to it: {command}"
+    elif is_recorded:
+        back = f" The audit trail {_TRAIL} has its messages; for the next write to put them back: {aside}"
+    error_hint = f"{error.hint} Nothing is written to it before."
+    if back:
+        error_hint += " What other programs wrote since our last write is nowhere else: keep the file."
+    raise TeamError(
+        Code.STORE_UNREADABLE,
+        f"{path}: {error.message}",
+        f"{error_hint}{back}",
+        path=str(path),
+        line=error.line,
+        column=error.column,
+    ) from None
 
 
-def apply_line(text: QueueText, line: TransactionLine) -> QueueText:
-    """Return the queue after `line`. Doing it a second time changes nothing. Raises `TextError` for unwritable text."""
-    append: dict[str, Message] = {}
-    changed: dict[int, Message] = {}
-    for message in map(from_record, line.writes):
-        here = text.message(message.message_id)
-        if here is None or not is_copy(here, message):
-            append[message.message_id] = message
-    for change in line.changes:
-        message_id, place = change.message_id, text.place(change.message_id)
-        current = append.get(message_id) if place is None else changed.get(place, text.entries[place].message)
-        if place is not None and current is not None:
-            changed[place] = change.applied_to(current)
-        elif current is not None:
-            append[message_id] = change.applied_to(current)
-        elif change.new is not None:  # a record somebody took away comes back changed
-            append[message_id] = change.new
-    remove = {place for message_id in line.removed if (place := text.place(message_id)) is not None}
-    for message_id in line.removed:
-        append.pop(message_id, None)
-    if not (append or changed or remove or text.has_shared_ids):
-        return text
-    replace = {place: message for place, message in changed.items() if place not in remove}
-    return text.edit(append=list(append.values()), replace=replace, remove=remove)
-
-
-def archive_entry(text: QueueText, message_id: str, record: FieldDict | None) -> tuple[Message, bytes] | None:
-    """Return the message to archive: the record itself, else the one live in `text` with its text there."""
-    if record is not None:
-        return from_record(record), b""
-    place = text.place(message_id)
-    entry = text.entries[place] if place is not None else None
-    return (entry.message, entry.raw) if entry is not None and entry.message is not None else None
+def _load_once(
+    disk: Disk, path: Path, known: QueueFile | None, progress: Progress | None, released: ReleaseMark | None
+) -> QueueFile:
+    """Return the present generation, read without patience."""
+    found = disk.stat(path)
+    if found is None:
+        return known if known is not None and known.stat is None else QueueFile(QueueText.empty(), None)
+    if known is not None and known.mark == found.mark:
+        return known if known.stat == found else QueueFile(known.text, found)
+    data, found = disk.read(path)
+    before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
+    # The CRC, too: another program may write as many bytes within one tick of the clock.
+    # guard: only-our-own-text-unread
+    if before is None and released is not None and released.queue == found.mark and released.listed == zlib.crc32(data):
+        return QueueFile(QueueText.lazy(data), found)
+    return QueueFile(QueueText.parse(data, before, progress).with_unique_ids(), found)

@@ -16,9 +16,12 @@ from team_console.store.backends.yaml.audit_trail import TrailTip, TransactionLi
 from team_console.store.backends.yaml.commit import (
     OLD_SUFFIX,
     LockedTeam,
+    apply_line,
+    archive_entry,
     clear_file,
     inbox_line,
     keep_as_previous,
+    merge_lines,
     move_aside,
 )
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat, cut, size_of, write_new
@@ -33,8 +36,7 @@ from team_console.store.backends.yaml.healing import (
 from team_console.store.backends.yaml.layout import Layout, archive_part, names_in
 from team_console.store.backends.yaml.lock import ReleaseMark
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText, apply_line, archive_entry, merge_lines
-from team_console.store.backends.yaml.queue_file import QueueFile, load_queue
+from team_console.store.backends.yaml.queue import QueueFile, QueueText, load_queue
 from team_console.store.contract.snapshot import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,11 +19,12 @@ from team_console.store.backends.yaml.commit import (
     OutcomeUnknownError,
     commit_line,
     commit_note,
-    put_settings,
-    replaced_settings,
+    line_of,
+    make_folder,
+    remove_files,
     write_failure,
 )
-from team_console.store.backends.yaml.disk import Disk, shared_mode
+from team_console.store.backends.yaml.disk import FORBIDDEN, Disk, rename_durably, shared_mode, write_new
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import (
     hold_link_locks,
@@ -33,8 +35,7 @@ from team_console.store.backends.yaml.lock import (
     released_text,
     text_as_left,
 )
-from team_console.store.backends.yaml.queue import QueueText, is_spelled_one_way, line_of
-from team_console.store.backends.yaml.queue_file import QueueFile
+from team_console.store.backends.yaml.queue import QueueFile, QueueText, is_spelled_one_way
 from team_console.store.backends.yaml.recovery import recover
 from team_console.store.contract.snapshot import OUTCOME_UNKNOWN
 from team_console.store.contract.transaction import ChangedError, Transaction
@@ -45,6 +46,7 @@ from team_console.store.model.names import ALL, is_name
 from team_console.store.model.recorded_facts import RecordedFacts
 from team_console.store.protocol.parsing import thread_of
 from team_console.store.settings.in_force import SettingsInForce
+from team_console.store.settings.settings_file import read_settings
 
 _LOOKS_BEFORE_SEARCH = 4
 """After so many looks for messages in archives, the files are searched for all messages of the queue at once."""
@@ -293,3 +295,75 @@ def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
         now = text.message(message.message_id)
         if now is None or digest_of(now) != digest_of(message):
             raise ChangedError(thread_of(message), now)
+
+
+# The settings file of a YAML team, replaced as a whole while the lock is held, and put back when the commit fails.
+
+_PUBLIC = 0o644
+"""For its owner to write alone: settings that others can write run no command."""
+
+
+@contextmanager
+def replaced_settings(team: LockedTeam, text: str | None) -> Iterator[None]:
+    """Put `text` in the place of the settings for what happens in the block; an error there puts the old ones back.
+
+    The file is there before the line on the audit trail: a crash between the two leaves whole settings.
+
+    Raises:
+        TeamError: As `put_settings` does.
+    """
+    if text is None:
+        yield
+        return
+    path = team.layout.config
+    before = read_settings(path) if team.disk.stat(path) is not None else None
+    put_settings(team, text.encode())
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(TeamError, OSError):
+            if before is not None:
+                # guard: settings-put-back
+                put_settings(team, before.encode())
+            else:
+                team.disk.unlink(path)
+        raise
+
+
+def put_settings(team: LockedTeam, text: bytes, *, keep: bool = False) -> str:
+    """Replace the settings, durable; with `keep` what was there stays, under the name that is returned.
+
+    Raises:
+        TeamError: `READ_ONLY` or `STORE_FAILED`, with what was there still in its place or kept under another name.
+    """
+    disk, path, aside = team.disk, team.layout.config, ""
+    if not keep:
+        path = Path(os.path.realpath(path))  # A link stays a link: what it names is replaced.
+    staged = path.with_name(team.layout.stage().name)
+    try:
+        make_folder(team, path.parent, mode=_PUBLIC)
+        _remove_staging(team, path.parent)
+        old = disk.stat(path)
+        if old is not None and old.kind == "file":
+            mode, group = old.mode, old.group
+        else:
+            # The rights of a link say nothing of a file: everybody has all of them.
+            mode, group = team.queue.mode & ~0o022 if keep else _PUBLIC, -1
+        write_new(disk, staged, text, mode=mode, group=group)
+        if keep and old is not None:
+            aside = f"{path.name}.lost-{team.stamp()}"
+            disk.rename(path, path.with_name(aside))
+        rename_durably(disk, staged, path)
+    except OSError as error:
+        remove_files(disk, staged)
+        code = Code.READ_ONLY if error.errno in FORBIDDEN else Code.STORE_FAILED
+        what = f"{error.filename or path}: {error.strerror or error}; the settings were not changed"
+        raise TeamError(code, what, "Make the folder writable for you and repeat it.") from error
+    return aside
+
+
+def _remove_staging(team: LockedTeam, folder: Path) -> None:
+    """Remove what a writer that died here left; the lock is held, so nobody writes now."""
+    if folder != team.layout.folder:
+        names = [name for name in team.disk.names(folder) if name.startswith(team.layout.staging)]
+        remove_files(team.disk, *(folder / name for name in names))

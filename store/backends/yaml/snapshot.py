@@ -9,15 +9,19 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.audit_trail import AuditTrail, TrailFileFollower, TrailTip
+from team_console.store.backends.yaml.commit import apply_line
 from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.drop import DropContents, DropReader
-from team_console.store.backends.yaml.folder_health import ConflictedCopies, FolderHealth
-from team_console.store.backends.yaml.integrity import ForeignWrite, ForeignWrites
+from team_console.store.backends.yaml.folder_health import (
+    ConflictedCopies,
+    FolderHealth,
+    ForeignWrite,
+    ForeignWrites,
+)
 from team_console.store.backends.yaml.layout import Layout, is_drop_file, names_in
 from team_console.store.backends.yaml.lock import find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue import QueueText, apply_line
-from team_console.store.backends.yaml.queue_file import QueueFile, load_queue
+from team_console.store.backends.yaml.queue import QueueFile, QueueText, load_queue
 from team_console.store.backends.yaml.recovery import is_cut_short
 from team_console.store.contract.snapshot import Condition, HolderWatch, LockHolder, Snapshot
 from team_console.store.contract.team import Addressed, Progress

@@ -41,7 +41,7 @@ from team_console.store.settings.team_config import TeamConfig
 if TYPE_CHECKING:
     from team_console.store.backends.yaml.archive_pages import WholeArchive
     from team_console.store.backends.yaml.archives import Archives
-    from team_console.store.backends.yaml.queue_file import QueueFile
+    from team_console.store.backends.yaml.queue import QueueFile
     from team_console.store.backends.yaml.session import LockedSession
     from team_console.store.backends.yaml.snapshot import SnapshotReader
     from team_console.store.contract.transaction import Transaction
@@ -198,7 +198,7 @@ class YamlTeam(PresentInFolder):
             page = pages.page(agent=agent, cursor=cursor, limit=limit)
         if cursor is not None:
             return page
-        from team_console.store.backends.yaml.integrity import history_losses
+        from team_console.store.backends.yaml.folder_health import history_losses
 
         lost, closed = history_losses(self._disk, self.layout), private_problem(self.layout)
         return replace(page, problems=(*page.problems, *lost, *((closed,) if closed else ())))

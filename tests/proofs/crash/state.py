@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 from team_console.store.backends.yaml.audit_trail import AuditTrail, TrailFileFollower
 from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.folder_health import history_losses
 from team_console.store.backends.yaml.healing import replay
-from team_console.store.backends.yaml.integrity import history_losses
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import parse_released, read_text
 
