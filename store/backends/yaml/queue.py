@@ -64,6 +64,7 @@ _EMPTY = (
     rb"(?P<after>(?:(?<=[ \t])" + _COMMENT + rb")?(?:\r?\n" + _BLANKS + rb")?)(?:\.\.\.[ \t\r\n]*)?"
 )
 """What programs write for no messages at all: `[]`, `{}`, `null`."""
+# Control characters, which make a file of comments one that was harmed.
 _ODD = rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 _ONLY_FRAME = rb"(?:%s)?(?:[\s\[\]{},]|[\"']?messages[\"']?\s*:|---|\.\.\.|%s)*" % (BOM_UTF8, _COMMENT)
 """Brackets and keys that only held the entries, which is what our own form has its own for."""
@@ -74,7 +75,7 @@ _MAY_BE_NUMBER = re.compile(r"[-+.:0-9eTZ]+").fullmatch
 """What a number or a time may come to, however YAML has it: 0x1F, 1_000 and 1:30 are written without these digits."""
 _HIDING = (b"\\", b" !")
 """What stands in every entry that holds a word in another spelling: an escape, a tag."""
-_FEW = 8
+_MOST_SEARCHES = 8
 """After so many searches for an id all entries are read: a search for each of many takes the square of the time."""
 
 
@@ -98,13 +99,14 @@ class QueueText(EntryText, dict=True, eq=False):
 
     Attributes:
         blank: Whether the file has no list, nor anything else but comments.
-        is_lazy: Whether its entries are known to be messages, each with an id of its own, though not read yet.
+        is_sound: Whether its entries are known to be messages, each with an id of its own, though perhaps not read yet.
         merged, renamed: What `with_unique_ids` did: ids of which there were copies, (old, new) of other messages.
         whole: The bytes of the file, where they were at hand.
+        searches: How often an id was searched for in a sound text.
     """
 
     blank: bool = False
-    is_lazy: bool = False
+    is_sound: bool = False
     merged: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
     whole: bytes | None = None
@@ -159,7 +161,7 @@ class QueueText(EntryText, dict=True, eq=False):
         """Take a text that has a `list_digest`: all of it was understood, so an entry is read when it is needed."""
         starts = [found.start() + 1 for found in re.finditer(rb"\n- ", data)]
         entries = [Entry(data[start:end]) for start, end in pairwise([*starts, len(data)])]
-        return cls(data[: starts[0]], entries, b"", Style(), is_lazy=True, whole=data)
+        return cls(data[: starts[0]], entries, b"", Style(), is_sound=True, whole=data)
 
     @cached_property
     def list_digest(self) -> int | None:
@@ -171,7 +173,7 @@ class QueueText(EntryText, dict=True, eq=False):
             return None
         if data.count(b"\n- ") != len(entries) or not all(entry.raw.startswith(b"- ") for entry in entries):
             return None
-        if not self.is_lazy:
+        if not self.is_sound:
             is_read = all(entry.is_alone for entry in entries) and len(set(ids_of(self._messages))) == len(entries)
             if not is_read:
                 return None
@@ -269,7 +271,7 @@ class QueueText(EntryText, dict=True, eq=False):
     @cached_property
     def damaged_count(self) -> int:
         """The number of entries without a message."""
-        if self.is_lazy or len(self.entries) == len(self._messages):
+        if self.is_sound or len(self.entries) == len(self._messages):
             return 0
         return sum(entry.is_damaged for entry in self.entries)
 
@@ -307,7 +309,7 @@ class QueueText(EntryText, dict=True, eq=False):
 
     def place(self, message_id: str) -> int | None:
         """Return the index in `entries` of the message with this id."""
-        if not self.is_lazy or self.searches == _FEW or not is_spelled_one_way(message_id):
+        if not self.is_sound or self.searches == _MOST_SEARCHES or not is_spelled_one_way(message_id):
             return self._places.get(message_id)
         self.searches += 1
         for place in self._places_with([message_id.encode()]):
@@ -341,6 +343,8 @@ class QueueText(EntryText, dict=True, eq=False):
         if self.needs_rewrite:
             return range(len(self.entries))
         signs = [sign for sign in _HIDING if sign in self.data()]
+        if self.is_sound and not signs:  # no entry of a sound text has an alias
+            return ()
         return [
             place
             for place, entry in enumerate(self.entries)
@@ -382,8 +386,8 @@ class QueueText(EntryText, dict=True, eq=False):
             kept[-1] = self._with_line_end(kept[-1])
         kept += [self._new_entry(message) for message in append]
         head = self._head(filled=bool(kept))
-        is_lazy = self.is_lazy and self._keeps_ids(append, replace)
-        new = QueueText(head, kept, self.tail, self.style, blank=self.blank and not kept, is_lazy=is_lazy)
+        is_sound = self.list_digest is not None and self._keeps_ids(append, replace)
+        new = QueueText(head, kept, self.tail, self.style, blank=self.blank and not kept, is_sound=is_sound)
         if append and self.tail and not new._reads_as_written():
             tail = self.tail if self.tail.endswith(b"\n") else self.tail + self.style.eol
             before, behind = kept[: -len(append)], kept[-len(append) :]
@@ -398,6 +402,7 @@ class QueueText(EntryText, dict=True, eq=False):
         return is_new and all(self.place(message.message_id) == index for index, message in replace.items())
 
     def _new_entry(self, message: Message) -> Entry:
+        """Return an entry of the message, written as the file writes its own."""
         return Entry(self.style.write(message), message)
 
     def _changed_entry(self, entry: Entry, message: Message | None) -> Entry:
@@ -419,13 +424,14 @@ class QueueText(EntryText, dict=True, eq=False):
 
     @staticmethod
     def _refuse_swallowed(new: QueueText) -> None:
+        """Refuse a text in which what was written reads as part of something else."""
         if not new._reads_as_written():
             text = "an entry leaves a quote or bracket open, which would swallow what is written behind it"
             raise TextError(text, hint="Repair the damaged entry in an editor first.")
 
     def _reads_as_written(self) -> bool:
         """Return whether a reader finds the same entries in the text; what is damaged could swallow others."""
-        if self.is_lazy:
+        if self.is_sound:
             return True
         is_calm = re.fullmatch(_PLAIN_TAIL, self.tail) is not None
         if is_calm and not any(
@@ -482,13 +488,13 @@ class QueueText(EntryText, dict=True, eq=False):
     def _head(self, *, filled: bool) -> bytes:
         """Return the head with `messages:` open for items, or as an empty list when there are none."""
         eol = self.style.eol
-        if self.blank and filled:
+        if self.blank and filled:  # only comments, or a word for nothing: `[]`, `null`
             word = re.fullmatch(_EMPTY, self.head)
             head = word["before"] + word["after"].lstrip(b"\r\n") if word else self.head
             return head + (eol if head and not head.endswith(b"\n") else b"") + b"messages:" + eol
         if not filled and not self.entries:
             return self.head
-        if not filled and _LIST_KEY.search(self.head) is None:
+        if not filled and _LIST_KEY.search(self.head) is None:  # a list without a key
             return self.head + b"[]" + eol
         head = _LIST_KEY.sub(
             rb"\g<key>\g<rest>\g<eol>" if filled else rb"\g<key> []\g<rest>\g<eol>", self.head, count=1
@@ -516,7 +522,6 @@ def _item_with_dash(node: Node, text: str) -> Entry:
 PATIENCE = 0.25
 """Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
 _PAUSE = 0.01
-_TRAIL = "audit.jsonl"
 
 
 class QueueFile(Struct, frozen=True):
@@ -586,11 +591,12 @@ def _blank_queue(disk: Disk, path: Path, error: TextError) -> QueueFile:
         TeamError: There is more in it, or was; with what there is to go back to.
     """
     data, found = disk.read(path)
-    trail = disk.stat(path.with_name(_TRAIL))
+    trail_path = path.with_name("audit.jsonl")
+    trail = disk.stat(trail_path)
     is_recorded = trail is not None and trail.size > 0
     has_previous = disk.stat(path.with_name(f"{path.name}.prev")) is not None
     if QueueText.is_blank(data) and not has_previous:
-        line = AuditTrail(disk, path.with_name(_TRAIL)).tip().line
+        line = AuditTrail(disk, trail_path).tip().line
         if not is_recorded or (line is not None and line.base == found.mark):
             return QueueFile(QueueText.blank_file(data), found)
     aside, back = f"mv {quote(str(path))} {quote(f'{path}.bad')}", ""
@@ -598,7 +604,7 @@ def _blank_queue(disk: Disk, path: Path, error: TextError) -> QueueFile:
         command = f"{aside} && cp {quote(f'{path}.prev')} {quote(str(path))}"
         back = f" The generation before is in {path.name}.prev; to go back to it: {command}"
     elif is_recorded:
-        back = f" The audit trail {_TRAIL} has its messages; for the next write to put them back: {aside}"
+        back = f" The audit trail {trail_path.name} has its messages; for the next write to put them back: {aside}"
     error_hint = f"{error.hint} Nothing is written to it before."
     if back:
         error_hint += " What other programs wrote since our last write is nowhere else: keep the file."
