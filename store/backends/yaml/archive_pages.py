@@ -25,7 +25,9 @@ from team_console.store.model.message import Message, digest, is_copy
 from team_console.store.protocol.placed_message import when_created
 
 _STRETCH = 1 << 16
+"""Bytes of an archive that are read at first for the next messages of a page."""
 _BLOCK = 1 << 20
+"""Bytes in which lines are counted at once."""
 ReadStretch = tuple[list[tuple[int, Message]], list[Problem]]
 """What a stretch of an archive holds: (byte after the record, message) in stored order, and what cannot be read."""
 WholeArchive = dict[Path, tuple[FileVersion, ReadStretch]]
@@ -83,6 +85,7 @@ class ArchivePages(Struct):
         return _Tail(agent, [], 0) if index is None else _Tail(agent, parts[: index + 1], end)
 
     def _newest(self, tails: list[_Tail]) -> _Tail | None:
+        """Return the archive with the newest message that was not given out yet; None when all were."""
         filled = [tail for tail in tails if tail.ready or self._fill(tail)]
         return max(filled, key=lambda tail: when_created(tail.ready[-1][1]), default=None)
 
@@ -138,7 +141,8 @@ class ArchivePages(Struct):
         return known[1]
 
     def _read_records(self, path: Path, data: bytes, offset: int) -> ReadStretch:
-        before = HEADER if offset else b""
+        """Return what stands in `data`, whole records of the file from byte `offset` on."""
+        before = HEADER if offset else b""  # what does not begin with the list is read as if it did
         shift = offset - len(before)
         found: list[tuple[int, Message]] = []
         problems = [

@@ -26,10 +26,22 @@ from team_console.store.protocol.foreign_fields import mapping_in
 from team_console.store.settings.in_force import recorded_text
 
 _WINDOW = 1 << 16
+"""Bytes at the end of a trail in which its last line is looked for first."""
 _BLOCK = 1 << 22
-_STORED_UNCHANGED = (
-    *("also", "writes", "noted", "pushed", "void", "sizes", "base", "queue", "staged", "previous", "settings"),
-)
+"""Bytes that are read at once where a whole trail is."""
+_PLAIN_PARTS = [
+    "also",
+    "writes",
+    "noted",
+    "pushed",
+    "void",
+    "sizes",
+    "base",
+    "queue",
+    "staged",
+    "previous",
+    "settings",
+]
 """Parts of a line that are stored as JSON shows them."""
 NO_FILE: FileVersion = (0, 0, 0)
 """The version of a file that is not there, where None says that it is not known."""
@@ -110,16 +122,14 @@ class TransactionLine(Struct, frozen=True):
 
     def encode(self, prev: str, key: bytes = b"") -> bytes:
         """Return the line as stored, with its newline, sealed where there is a key; empty parts are left out."""
-        facts: FieldDict = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action}
-        facts["facts"] = self.facts
-        parts = {name: getattr(self, name) for name in _STORED_UNCHANGED}
+        head = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action, "facts": self.facts}
+        parts = {name: getattr(self, name) for name in _PLAIN_PARTS}
         parts["changes"] = [(patch.message_id, patch.keys) for patch in self.changes]
         parts["removed"] = self.removed
         parts["merged"] = [(message_id, "") for message_id in self.merged]
         parts["archived"] = [copy if copy[2] is not None else copy[:2] for copy in self.archived]
-        facts.update(nonempty(parts))
-        facts["prev"] = prev
-        text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=str)
+        stored = {**head, **nonempty(parts), "prev": prev}
+        text = json.dumps(stored, ensure_ascii=False, separators=(",", ":"), default=str)
         raw = text.encode("utf-8", "backslashreplace") + b"\n"
         return raw[:-2] + b',"seal":"%s"}\n' % seal(key, raw).encode() if key else raw
 
@@ -320,8 +330,8 @@ class TrailFileFollower:
         self._word = word
         self._guard = threading.Lock()
         self._trail = TrailReader()
-        self._ino = self._reached = 0
-        self._seen = self._digest = b""
+        self._ino = self._reached = 0  # the file, and the bytes of it that were taken
+        self._seen = self._digest = b""  # their last `_SEEN` ones, and the hash of the last line
         self.is_private = False
         """Whether another user keeps the trail to itself, so that nothing can be said of who wrote what."""
 
@@ -363,6 +373,7 @@ class TrailFileFollower:
             self._seen = (self._seen + block[-_SEEN:])[-_SEEN:]
 
     def _may_tell(self, data: bytes) -> bool:
+        """Return whether lines must be understood: they hold the word, or the first seal from which on all need one."""
         is_first_seal = bool(self._trail.key) and not self._trail.is_sealed and b',"seal":"' in data
         return self._word in data or is_first_seal
 

@@ -51,9 +51,9 @@ from team_console.store.model.message import Message, Status, ids_of, is_copy
 from team_console.store.model.names import is_name
 from team_console.store.model.safe import counted, safe_line
 
-_LARGEST = 32 << 20
+_LARGEST_COPY = 32 << 20
 """Bytes of a copy in which messages are counted."""
-_MOST = 50
+_MOST_COPIES = 50
 """Copies that are looked at."""
 _SYNCED = re.compile(
     r"(?P<stem>.+?)(?: \((?P<words>[^()]*(?:\([^()]*\)[^()]*)*)\)"  # (Anna's conflicted copy 2026-11-27)
@@ -74,7 +74,7 @@ class ConflictedCopies(Struct):
 
     def problems(self, queue: QueueFile | None) -> list[Problem]:
         """Return each copy that a program for synced folders made; of a mere `name (1)` only one with news."""
-        found = [*self._copies()][:_MOST]
+        found = [*self._copies()][:_MOST_COPIES]
         if not found:
             return []
         mark = queue.mark if queue is not None else None
@@ -138,7 +138,7 @@ class ConflictedCopies(Struct):
         key = str(path), mark
         if key not in self.seen:
             try:
-                data = self.disk.read(path)[0] if mark[1] <= _LARGEST else None
+                data = self.disk.read(path)[0] if mark[1] <= _LARGEST_COPY else None
                 self.seen[key] = QueueText.parse(data, every_list=True).messages() if data is not None else None
             except (TextError, OSError):
                 self.seen[key] = None
@@ -157,11 +157,13 @@ class ConflictedCopies(Struct):
 
 
 _RECENT = 20
-_COUNTS = (
+"""Lines at the end of the trail of which healings are told."""
+_HEALED = (
     ("restored", "message", "put back"),
     ("changed", "state", "put back"),
     ("removed", "archived message", "taken out again"),
 )
+"""Fact of a line that healed, what its ids stand for, and what was done with it."""
 
 
 class FolderHealth(Struct):
@@ -266,7 +268,7 @@ def _healing_notice(line: TransactionLine) -> Problem:
     if "completed" in facts:
         text = f"{facts.get('action')} was cut short and was finished"
     else:
-        counts = [(facts[name], *what) for name, *what in _COUNTS if isinstance(facts.get(name), list) and facts[name]]
+        counts = [(facts[name], *what) for name, *what in _HEALED if isinstance(facts.get(name), list) and facts[name]]
         text = "; ".join(f"{counted(len(ids), noun)} {done}" for ids, noun, done in counts)
         text = text or "what another program wrote was taken over"
     return Problem("HEALED", "notice", f"audit.jsonl, line {line.seq}", f"{line.at}: {text}")
@@ -288,7 +290,7 @@ def _loose_mode(layout: Layout, queue: QueueFile | None) -> list[Problem]:
 
 # What archives and the audit trail have lost, by the trail's end and the lock file.
 
-DELETE_ARCHIVED = "delete_archived"
+_DELETE_ARCHIVED = "delete_archived"
 """The one action that takes messages out of archives; its fact `left` says what stays of which file."""
 _LOOK_BACK = 1 << 19
 """Bytes of the trail's end that are believed; what older lines say is not looked at."""
@@ -297,7 +299,9 @@ _SPAN = 1 << 21
 _ASKED = 20
 """How many missing messages are looked for in whole files, one by one."""
 _TRIES = 3
+"""How often it is looked again while somebody writes."""
 _RECOVERY = frozenset({"heal", "undo", "abort"})
+"""Actions of lines that finish or take back what a line before them began."""
 _RESTORE = "Restore it from a copy; until then history shows only what is left."
 
 
@@ -352,16 +356,19 @@ def history_losses(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
 
 
 def _unreadable(layout: Layout, error: OSError) -> Problem:
+    """Return the finding that archives were not checked, since something could not be read."""
     text = f"{error.filename or layout.audit} cannot be read: {error.strerror or error}; archives were not checked"
     return Problem(AUDIT_LOST, "error", layout.audit.name, text, "Look at what is there and its permissions.")
 
 
 def _marks_of_trail(disk: Disk, layout: Layout) -> object:
+    """Return what trail and lock file are now; compare for equality only."""
     found = disk.stat(layout.audit)
     return found.mark if found else None, read_text(disk, layout.lock)
 
 
 def _find_losses(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
+    """Return what the trail lacks by the lock file, and the archives by the trail, as far as both are finished."""
     released = parse_released(read_text(disk, layout.lock))
     trail = AuditTrail(disk, layout.audit)
     lines = trail.last(window=_LOOK_BACK)
@@ -387,7 +394,7 @@ def _finished_through(lines: Sequence[TransactionLine]) -> int:
 def _sizes_left(line: TransactionLine) -> dict[str, int] | None:
     """Return the size of each file that a deletion shortened; None for a deletion that does not say."""
     for action, facts in ((line.action, line.facts), *line.also):
-        if action == DELETE_ARCHIVED:
+        if action == _DELETE_ARCHIVED:
             left = facts.get("left")
             if not isinstance(left, dict):
                 return None
@@ -437,11 +444,10 @@ def _missing(disk: Disk, archives: Archives, agent: str, found: list[tuple[Path,
 
 # What a program that does not lock took out of the queue or put back, told before the next write heals it.
 
-_WHO = "another program"
-_SEARCHED = 50
+_MOST_SEARCHED = 50
 """For how many missing messages the archives are searched."""
 _HEAL = "The next write puts back what the audit trail (audit.jsonl) knows; 'team-console check --heal' does it now."
-_WORDS = {
+_DONE_TO_QUEUE = {
     HEALED_LOST: "took {} out of the queue",
     HEALED_CUT: "cut {} short",
     HEALED_STATE: "put {} back to an earlier state",
@@ -536,16 +542,16 @@ def _compare_messages(expected: MessagesById, now: QueueFile, layout: Layout, ar
         if message.message_id not in expected or message.status == Status.READ:
             return message.message_id in expected
         asked.add(message.message_id)
-        return len(asked) <= _SEARCHED and archives.has_copy_of(message)
+        return len(asked) <= _MOST_SEARCHED and archives.has_copy_of(message)
 
     healing = reconcile(expected, now.text, archived=is_done, taken_out=lambda _: False)
     missing = frozenset(ids_of(healing.adds))
     counts = Counter(problem.code for problem in healing.problems)
-    words = [text.format(counted(counts[code], "message")) for code, text in _WORDS.items() if counts[code]]
+    words = [text.format(counted(counts[code], "message")) for code, text in _DONE_TO_QUEUE.items() if counts[code]]
     changed = tuple(problem for problem in healing.problems if problem.code == CHANGED)
     if not words:
         return ForeignWrite(_harmless_write(layout), changed=changed)
-    text = f"{_WHO} {', '.join(words)}"
+    text = f"another program {', '.join(words)}"
     return ForeignWrite(Problem(ROLLED_BACK, "error", layout.queue.name, text, _HEAL), missing, changed)
 
 
@@ -558,5 +564,5 @@ def _uncompared_write(layout: Layout) -> Problem:
 
 def _harmless_write(layout: Layout) -> Problem:
     """Return the finding on a foreign write by which nothing was lost."""
-    text = f"{_WHO} wrote the queue last; nothing is missing by the audit trail (audit.jsonl)"
+    text = "another program wrote the queue last; nothing is missing by the audit trail (audit.jsonl)"
     return Problem("UNLOCKED_WRITE", "notice", str(layout.queue), text, "The next write takes over what it added.")

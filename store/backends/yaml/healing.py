@@ -54,7 +54,7 @@ def _is_beginning(here: object, wanted: object) -> bool:
 
 
 def _is_beginning_of_mapping(here: object, wanted: Mapping[str, object]) -> bool:
-    """Return the same of a mapping, whose last key may be cut itself: `su`, or `su: null`, of `summary`."""
+    """Return whether it is the beginning of a mapping, whose last key may be cut: `su`, or `su: null`, of `summary`."""
     if not isinstance(here, Mapping):
         return here is None or (isinstance(here, str) and any(key.startswith(here) for key in wanted))
     for key, value in here.items():

@@ -1,4 +1,4 @@
-"""Takes the write lock (D7) and says in one error why it cannot be had."""
+"""Take the write lock of a team (D7), say who has it, and how it was left; one error tells why it cannot be had."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from team_console.store.model.clock import seconds_since, utc_now
 from team_console.store.model.errors import Code, TeamError
 
 _WIDTH = 512
+"""Bytes of the lock file's text, always as many, so that one write replaces all of it."""
 _FRESH_SECONDS = 2.0
+"""A living holder that took the lock so recently is believed without asking the kernel."""
 
 
 class ReleaseMark(Struct, frozen=True, rename={"seq": "released"}):
@@ -82,7 +84,7 @@ def find_holder(disk: Disk, path: Path, text: bytes, *, is_held: bool) -> LockHo
     pids = disk.lock_holders(path, facts.get("pid"))
     if pids is None:
         return told
-    if not pids:
+    if not pids:  # nobody on this machine has it; of one on another machine the kernel here knows nothing
         return told if told is not None and told.alive is None else None
     named = told if told is not None and told.pid == pids[0] else LockHolder(None, "", "", "", True)
     return replace(named, pid=pids[0] or None, alive=True)
@@ -122,11 +124,13 @@ def _holder_named(facts: dict[str, Any]) -> LockHolder | None:
 
 
 def _is_fresh(holder: LockHolder) -> bool:
+    """Return whether it took the lock a moment ago."""
     age = seconds_since(holder.since, utc_now())
     return age is not None and age < _FRESH_SECONDS
 
 
 def _padded(facts: dict[str, Any]) -> bytes:
+    """Return the facts as JSON of the width of the lock file's text."""
     text = json.dumps(facts).encode()
     return text[: _WIDTH - 1].ljust(_WIDTH - 1) + b"\n"
 
@@ -141,6 +145,7 @@ def _parse_facts(text: bytes) -> dict[str, Any]:
 
 
 _held_here = threading.local()
+"""`paths`: the locks that this thread holds. Waiting for one of them would never end."""
 
 
 @contextmanager

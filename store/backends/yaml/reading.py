@@ -26,6 +26,7 @@ _CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
 """A marker that git leaves: `<<<<<<< HEAD`, `>>>>>>>`. A line of `=======` may be a title in a text."""
 _LINE_END = re.compile(rb"\r?\n")
 _BEGINS = re.compile(rb"^ *-[ \t\r\n]|^\{", re.MULTILINE)
+"""Where entries begin, roughly: how many there will be is told to whoever waits for them."""
 # What may not stand around entries: line breaks of YAML 1.1 besides "\n" and "\r\n", and what no YAML may hold.
 _ODD = re.compile(
     rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]"
@@ -104,41 +105,45 @@ def read_entries(
     reader = _EntryReader(data, known, progress)
     splitter = EntrySplitter(data, reader.trouble, every_list=every_list)
     read = [(piece, reader.piece(data, piece)) for piece in splitter.pieces()]
-    text = _put_together(data, read, splitter)
+    apart = _put_together(data, read, splitter)
     wrong = [entry for _, entry in read if entry.is_damaged]
-    needs_whole = {entry.error.reach for entry in wrong if entry.error is not None} - {Reach.MEANING}
-    has_none = not any(piece.form in (PieceForm.ITEM, PieceForm.RECORD, PieceForm.OBJECT) for piece, _ in read)
-    is_refused = has_none and (bool(wrong) or text.needs_rewrite or not splitter.has_list)
+    # Errors that the rest of the text may take away: an alias, a quote that goes on in the next entry.
+    reaching = {entry.error.reach for entry in wrong if entry.error is not None} - {Reach.MEANING}
+    has_entries = any(piece.form in (PieceForm.ITEM, PieceForm.RECORD, PieceForm.OBJECT) for piece, _ in read)
+    # Nothing was found by columns, though something is there: it is a list as one document, or no list at all.
+    is_refused = not has_entries and (bool(wrong) or apart.needs_rewrite or not splitter.has_list)
+    has_odd_frame = bool(_ODD(apart.head) or _ODD(apart.tail))
     is_doubtful = (
-        text.needs_rewrite
+        apart.needs_rewrite
+        or has_odd_frame
         or any(entry.is_object for entry in wrong)
-        or _SIGN.search(text.tail) is not None
-        or _ODD(text.head)
-        or _ODD(text.tail)
+        or _SIGN.search(apart.tail) is not None  # an alias behind the list
     )
-    if not (needs_whole or is_refused or is_doubtful) and not _has_two_lists(splitter):
-        _check_around(data, text)
-        return text
+    has_two_lists = _has_two_lists(splitter)
+    if not (reaching or is_refused or is_doubtful or has_two_lists):
+        _check_around(data, apart)
+        return apart
     try:
         whole = read_whole(data, known, every_list=every_list)
     except TextError as error:
-        if is_refused or _ODD(text.head) or _ODD(text.tail):
+        if is_refused or has_odd_frame:
             raise
-        if _has_two_lists(splitter):
+        if has_two_lists:
             lines = [data.count(b"\n", 0, place) + 1 for _, place in splitter.lists[:2]]
             raise TextError(f"{_LIST}: twice", *lines, hint=_TWICE) from error
-        _check_around(data, text)
-        return text
-    is_apart = text.needs_rewrite or Reach.SYNTAX in needs_whole or len(whole.entries) != len(text.entries)
-    if is_apart or is_refused or is_doubtful:
+        _check_around(data, apart)
+        return apart
+    is_other = Reach.SYNTAX in reaching or len(whole.entries) != len(apart.entries)
+    if is_other or is_refused or is_doubtful:
         return whole
-    tied = [
+    # The same entries either way: they keep their text, and those with an alias get the value that it stands for.
+    entries = [
         Entry(entry.raw, _same_object(known.get(entry.raw), other.outcome), has_aliases=True)
         if _SIGN.search(entry.raw) and has_alias(entry.raw)
         else entry
-        for entry, other in zip(text.entries, whole.entries, strict=True)
+        for entry, other in zip(apart.entries, whole.entries, strict=True)
     ]
-    return EntryText(text.head, tied, text.tail, text.style)
+    return EntryText(apart.head, entries, apart.tail, apart.style)
 
 
 def read_changes(previous: EntryText, data: bytes, known: Mapping[bytes, Entry]) -> EntryText | None:
@@ -148,6 +153,7 @@ def read_changes(previous: EntryText, data: bytes, known: Mapping[bytes, Entry])
     all of it comes out as messages: the text of a damaged entry may go on anywhere.
     """
     before, head, tail = previous.entries, previous.head, previous.tail
+    # The entries from `first` on, before `last`, stand from byte `start` on, before `stop`, as something else now.
     if previous.needs_rewrite or not data.startswith(head) or not data.endswith(tail):
         return None
     first, start = 0, len(head)
@@ -160,19 +166,21 @@ def read_changes(previous: EntryText, data: bytes, known: Mapping[bytes, Entry])
         stop -= len(before[last].raw)
     if start > stop:
         return None
-    left, lead = before[: max(0, first - _BESIDE)], before[max(0, first - _BESIDE) : first]
-    trail, right = before[last : last + _BESIDE], before[last + _BESIDE :]
-    begin, end = start - sum(len(entry.raw) for entry in lead), stop + sum(len(entry.raw) for entry in trail)
+    above, below = before[max(0, first - _BESIDE) : first], before[last : last + _BESIDE]
+    begin, end = start - sum(len(entry.raw) for entry in above), stop + sum(len(entry.raw) for entry in below)
     try:
         read = read_entries(head + data[begin:end] + tail, known)
     except TextError:
         return None
-    is_same = (read.head, read.tail, read.needs_rewrite, read.style) == (head, tail, False, previous.style)
+    has_same_frame = (read.head, read.tail, read.needs_rewrite, read.style) == (head, tail, False, previous.style)
     found = [entry.raw for entry in read.entries]
-    stand = [entry.raw for entry in (*lead, *trail)] == [*found[: len(lead)], *found[len(found) - len(trail) :]]
-    if not is_same or not stand or not all(entry.is_alone for entry in read.entries):
+    beside = [*found[: len(above)], *found[len(found) - len(below) :]]
+    if not has_same_frame or beside != [entry.raw for entry in (*above, *below)]:
         return None
-    return EntryText(head, [*left, *read.entries, *right], tail, read.style)
+    if not all(entry.is_alone for entry in read.entries):
+        return None
+    entries = [*before[: first - len(above)], *read.entries, *before[last + len(below) :]]
+    return EntryText(head, entries, tail, read.style)
 
 
 def _has_two_lists(splitter: EntrySplitter) -> bool:

@@ -299,7 +299,7 @@ def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
 
 # The settings file of a YAML team, replaced as a whole while the lock is held, and put back when the commit fails.
 
-_PUBLIC = 0o644
+_MODE_OF_SETTINGS = 0o644
 """For its owner to write alone: settings that others can write run no command."""
 
 
@@ -341,14 +341,14 @@ def put_settings(team: LockedTeam, text: bytes, *, keep: bool = False) -> str:
         path = Path(os.path.realpath(path))  # A link stays a link: what it names is replaced.
     staged = path.with_name(team.layout.stage().name)
     try:
-        make_folder(team, path.parent, mode=_PUBLIC)
+        make_folder(team, path.parent, mode=_MODE_OF_SETTINGS)
         _remove_staging(team, path.parent)
         old = disk.stat(path)
         if old is not None and old.kind == "file":
             mode, group = old.mode, old.group
         else:
             # The rights of a link say nothing of a file: everybody has all of them.
-            mode, group = team.queue.mode & ~0o022 if keep else _PUBLIC, -1
+            mode, group = team.queue.mode & ~0o022 if keep else _MODE_OF_SETTINGS, -1
         write_new(disk, staged, text, mode=mode, group=group)
         if keep and old is not None:
             aside = f"{path.name}.lost-{team.stamp()}"

@@ -50,6 +50,28 @@ class _Broken(Struct, frozen=True):
     problem: Problem
 
 
+class _QueueReading(Struct, frozen=True):
+    """The queue as it was read once.
+
+    Attributes:
+        queue: What its file holds; None where it cannot be read.
+        broken: Why it cannot.
+        ahead: Number of the trail's last line where the file lacks what that did; 0 where it lacks nothing.
+        text: What the file holds together with that line; None where it cannot be read.
+    """
+
+    queue: QueueFile | None
+    broken: _Broken | None
+    ahead: int = 0
+    text: QueueText | None = None
+
+    @property
+    def mark(self) -> FileVersion | None:
+        """The version of the file that was read, or could not be."""
+        read = self.queue or self.broken
+        return read.mark if read is not None else None
+
+
 class SnapshotReader:
     """Reads one team; safe to use from several threads.
 
@@ -100,19 +122,22 @@ class SnapshotReader:
         """See `Team.snapshot`."""
         with self._guard:
             settings = self._settings()
-            generation, broken, ahead, text = self._read_to_last_line(progress)
-            messages, damaged, found = self._messages_and_damage(generation, text)
-            problems = [*settings.problems, *found]
-            if generation is None and broken is not None:
-                problems.append(broken.problem)
-            stat = generation.stat if generation else None
-            mark = stat.mark if stat else broken.mark if broken else None
-            condition = self._condition(generation, messages, problems)
-            # After the queue, so that every message of ours that was seen there is on record here.
+            problems = [*settings.problems]
+            # What is read later can only know more than what was read before. First the queue, then the trail: so
+            # every message of ours that was seen in the queue is on record.
+            reading = self._read_to_last_line(progress)
+            queue, messages = reading.queue, reading.text.messages() if reading.text is not None else ()
+            damaged = frozenset[str]()
+            if queue is not None:
+                self.generation = queue
+                found, damaged = self._damage(queue.text)
+                problems += (*_shared_id_problems(queue.text), *found)
+            problems += [reading.broken.problem] if reading.broken is not None else []
+            condition = self._condition(queue, messages, problems)
             recorded = self.trail.facts(settings.config.key)
-            # The lock's text before the trail: a trail that is read first may only look shorter than it says.
+            # The lock's text before the end of the trail, which may only be ahead of what the text says of it.
             lock_text = self._lock_text()
-            problems += self._beside.problems(generation, lock_text)
+            problems += self._beside.problems(queue, lock_text)
             holder = self._holder.look(self._find_holder)
             # guard: lock-given-back-meanwhile
             if holder is None and parse_released(lock_text) is None:  # it may have been given back meanwhile
@@ -120,12 +145,13 @@ class SnapshotReader:
             if (dead := text_of_the_dead(lock_text, holder)) is not None:
                 hint = "Nothing to do: the next write finishes or undoes what it began."
                 problems.append(Problem("STALE_LOCK", "notice", str(self._layout.lock), dead, hint))
-            foreign_write = self._foreign_write(generation, lock_text) if holder is None else None
+            foreign_write = self._foreign_write(queue, lock_text) if holder is None else None
             problems += (foreign_write.problem, *foreign_write.changed) if foreign_write is not None else ()
             offers = self._offered.look()
             live = set(ids_of(messages)) if offers.messages else frozenset()
+            stat = queue.stat if queue is not None else None
             return Snapshot(
-                revision=_revision(mark, settings, condition, offers, ahead),
+                revision=_revision(reading.mark, settings, condition, offers, reading.ahead),
                 taken_at=self._clock(),
                 changed_at=from_nanoseconds(stat.mtime_ns) if stat else None,
                 config=settings.config,
@@ -139,47 +165,31 @@ class SnapshotReader:
                 dropped=tuple(message for message in offers.messages if message.message_id not in live),
             )
 
-    def _messages_and_damage(
-        self, generation: QueueFile | None, on_record: QueueText | None
-    ) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
-        """Return the messages, request ids of those that are damaged, and what is wrong with the queue.
-
-        Args:
-            on_record: The queue with the transaction that it lacks; None where there is no queue.
-        """
-        if generation is None or on_record is None:
-            return (), frozenset(), []
-        self.generation = generation
-        found, damaged = self._damage(generation.text)
-        return on_record.messages(), damaged, [*_shared_id_problems(generation.text), *found]
-
-    def _read_to_last_line(
-        self, progress: Progress | None
-    ) -> tuple[QueueFile | None, _Broken | None, int, QueueText | None]:
-        """Return the queue, or why it cannot be read, and what `_on_record` says of it.
+    def _read_to_last_line(self, progress: Progress | None) -> _QueueReading:
+        """Return the queue with what the trail's last line makes of it.
 
         Read again where it was replaced before the trail was read: of two writes at that moment one, or the first,
         would be missing, though somebody may have seen it already.
         """
         for _ in range(_READINGS):
-            generation, broken = self._read_queue(progress)
-            ahead, text = self._on_record(generation)
-            found = self._disk.stat(self._layout.queue) if generation is not None else None
+            queue, broken = self._read_queue(progress)
+            if queue is None:
+                return _QueueReading(None, broken)
+            ahead, text = self._on_record(queue)
+            found = self._disk.stat(self._layout.queue)
             # guard: queue-replaced-while-read
-            if generation is None or (found.mark if found else None) == generation.mark:
+            if (found.mark if found else None) == queue.mark:
                 break
-        return generation, broken, ahead, text
+        return _QueueReading(queue, None, ahead, text)
 
     # guard: snapshot-with-last-line
-    def _on_record(self, generation: QueueFile | None) -> tuple[int, QueueText | None]:
-        """Return the queue as the trail's last line makes it, with the number of that line; 0 where it is so already.
+    def _on_record(self, generation: QueueFile) -> tuple[int, QueueText]:
+        """Return the number of the trail's last line and what it makes of the queue; 0 where it has all of it.
 
         A line that is durable is committed, though its writer may have died before the queue was replaced: requests are
         judged by the trail, and what is shown beside them must not be older. What the line takes out stays in view,
         because the archive may not have it yet.
         """
-        if generation is None:
-            return 0, None
         try:
             tip = self._tip_ahead(generation)
             line = tip.line

@@ -26,14 +26,15 @@ _SETTLING = 0.05
 _STEP = 30
 """Milliseconds between two looks of watchfiles for events, 0.15 % of a core; a change is told at the second of them."""
 _RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
+"""Seconds until events are asked for again where there are none: at first, and at most."""
 _TeamMarks = tuple[object, ...]
 
 
 async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
     """See `Team.watch`."""
-    beside = {path.name for path in (layout.lock, layout.audit, layout.prev, layout.archives)}
-    hint, seen, was_there = WatchHint(WatchState.POLLING, STARTING), team_marks(layout), False
-    noted = _note_marks(layout)
+    written_with_queue = {path.name for path in (layout.lock, layout.audit, layout.prev, layout.archives)}
+    hint, was_there = WatchHint(WatchState.POLLING, STARTING), False
+    marks, notes = team_marks(layout), _note_marks(layout)
     events = _Events(layout)
     retry, pause = 0.0, _RETRY_FIRST
     try:
@@ -45,11 +46,9 @@ async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
                 retry, pause = time.monotonic() + pause, min(2 * pause, _RETRY_MOST)
             patience = POLL_SECONDS_LIVE if hint.state is WatchState.LIVE else _SETTLING
             names = await events.wait(patience if events.is_following else POLL_SECONDS)
-            now, before = team_marks(layout), seen
-            seen = now
-            notes, noted_before = _note_marks(layout), noted
-            noted = notes
-            if now[0] != before[0]:  # watchfiles goes on following a folder that was moved away
+            marks_before, notes_before = marks, notes
+            marks, notes = team_marks(layout), _note_marks(layout)
+            if marks[0] != marks_before[0]:  # watchfiles goes on following a folder that was moved away
                 await events.end(f"{layout.folder} was replaced")
                 retry = 0.0
             if events.is_following:
@@ -58,10 +57,10 @@ async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
                 state, reason = WatchState.STALLED, f"{layout.folder} is gone"
             else:
                 state, reason = WatchState.POLLING, events.failure
-            is_told = (state, reason) == (hint.state, hint.reason)
-            has_changed = bool(names - beside) or (now != before and not names) or not is_told
-            if has_changed or names or notes != noted_before:
-                hint = WatchHint(state, reason, not has_changed, notes != noted_before)
+            is_same_state = (state, reason) == (hint.state, hint.reason)
+            has_changed = bool(names - written_with_queue) or (marks != marks_before and not names) or not is_same_state
+            if has_changed or names or notes != notes_before:
+                hint = WatchHint(state, reason, not has_changed, notes != notes_before)
                 yield hint
     finally:
         await events.end("")
@@ -139,14 +138,14 @@ class _Events:
 
 
 def team_marks(layout: Layout) -> _TeamMarks:
-    """Take in what folders, queue, settings, lock and `drop/` are now; compare for equality only."""
+    """Return what folders, queue, settings, lock and `drop/` are now, the folders first; compare for equality only."""
     folder, drop = map(_stat_facts, (layout.folder, layout.drop))
     folders = tuple([found and found[:2] for found in (folder, drop)])
     return folders, *map(_stat_facts, (layout.queue, layout.config, layout.lock)), drop
 
 
 def _note_marks(layout: Layout) -> frozenset[tuple[str, int, int]]:
-    """Take in what sessions of clients say now: looked at now and then, since nobody waits for it."""
+    """Return which notes sessions of clients have now; looked at now and then, since nobody waits for one."""
     return frozenset(mark for mark, _ in files_of_notes(str(layout.presence)))
 
 
