@@ -231,7 +231,7 @@ def _open_request(session: ClientSession, asker: str | None, expires: datetime) 
     if event.wish is Wish.QUESTION:
         further = _input_without(event.input, "questions")
         return ask_question(caller, questions=event.input["questions"], further=further, **origin)
-    known = file_before(event, readers=_readers_of(session.team))
+    known = file_before(event, _readers_of(session.team))
     before = excerpt_of(known) if isinstance(known.before, str) else known.before
     return ask_permission(
         caller,
@@ -262,7 +262,7 @@ _CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 """Tools that change the file they name."""
 
 
-def file_before(event: Event, *, readers: int = 0) -> Permission:
+def file_before(event: Event, readers: int) -> Permission:
     """Return the permission with the text of the file that the tool would change, where that may be shown.
 
     Args:

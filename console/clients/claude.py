@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.clients.client import Client, Running, yes_reply
-from team_console.console.clients.client_file import EMPTY_JSON, ClientFile, Joining, own_file, settings_file
+from team_console.console.clients.client_file import ClientFile, Joining, own_file, read_client_settings, settings_file
 from team_console.console.clients.event import Event, EventName, Reply, Wish
-from team_console.console.clients.file_change import read_file
 from team_console.console.clients.hook_lines import A_DAY, HOLD, HookLines, shell_line
 from team_console.console.clients.json_editing import (
     MadePaths,
     NotEditable,
     Settings,
     SettingsPart,
-    parse_object,
     value_at,
 )
 from team_console.console.clients.quick import teammate_of
@@ -147,7 +145,7 @@ class Claude(Client):
         folder = claude_home()
         environment: Settings = {}
         with suppress(TeamError, NotEditable):
-            environment = parse_object(read_file(folder / "settings.json", folder) or EMPTY_JSON).get("env", {})
+            environment = read_client_settings(folder / "settings.json", folder).get("env", {})
         more = f"{environment.get(_PLUGINS, '')}{os.pathsep}{os.environ.get(_PLUGINS, '')}".split(os.pathsep)
         paths: list[Path] = []
         for root in (folder / "plugins", folder / "skills", *map(Path, filter(None, more))):

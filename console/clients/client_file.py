@@ -21,6 +21,7 @@ from team_console.console.clients.file_change import FileChange, FileRefused, re
 from team_console.console.clients.hook_lines import hook_command, quiet_condition
 from team_console.console.clients.instructions import instructions_for, program
 from team_console.console.clients.json_editing import (
+    BYTE_ORDER_MARK,
     EditedText,
     EditText,
     MadePaths,
@@ -38,8 +39,6 @@ from team_console.store.model.home import state_folder
 from team_console.store.model.optional_packages import is_installed
 
 EMPTY_JSON = "{}\n"
-_BYTE_ORDER_MARK = "\ufeff"
-"""The byte order mark that editors on Windows write; it stays."""
 _ASKED_FOR = ("permissions", "ask")
 """Where the rules stand by which the client asks."""
 _OUR_SIGNS = ("TEAM_CONSOLE_AS", "team-console: ")
@@ -226,9 +225,9 @@ class ClientFile(Struct, frozen=True):
             hint = f"First: team-console -t {shlex.quote(other)} leave {leave}"
             raise TeamError(Code.NOT_PERMITTED, text, hint)
         edited = self._edited(before, known, joins=True)
-        is_blank = before is not None and not before.removeprefix(_BYTE_ORDER_MARK).strip()
+        is_blank = before is not None and not before.removeprefix(BYTE_ORDER_MARK).strip()
         known = known or JoinReceipt("", "", str(self.path), is_new=before is None, blank=before if is_blank else None)
-        settings = parse_object(edited.text.removeprefix(_BYTE_ORDER_MARK)) if self.empty == EMPTY_JSON else {}
+        settings = parse_object(edited.text) if self.empty == EMPTY_JSON else {}
         receipt = replace(
             known,
             member=joining.name,
@@ -268,7 +267,7 @@ class ClientFile(Struct, frozen=True):
         """
         change = self.join_step(joining).change
         now = read_client_settings(self.path)
-        then = parse_object((change.after or EMPTY_JSON).removeprefix(_BYTE_ORDER_MARK))
+        then = parse_object(change.after or EMPTY_JSON)
         is_same_rules = value_at(now, _ASKED_FOR) == value_at(then, _ASKED_FOR)
         return not is_same_rules or _sorted_hooks(now, joining.name) != _sorted_hooks(then, joining.name)
 
@@ -285,7 +284,7 @@ class ClientFile(Struct, frozen=True):
         Args:
             after: The text that the edit gave.
         """
-        is_empty = after.removeprefix(_BYTE_ORDER_MARK).strip() == self.empty.strip()
+        is_empty = after.removeprefix(BYTE_ORDER_MARK).strip() == self.empty.strip()
         if after == before or not is_empty:
             return after
         if known is None or known.is_new:
@@ -299,7 +298,7 @@ class ClientFile(Struct, frozen=True):
             TeamError: `NOT_PERMITTED` as `FileRefused` where it has to be changed by hand.
         """
         text = before or ""
-        mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
+        mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
         text = text.removeprefix(mark)
         made = None
         if known is not None and self.member in ("", known.member):
@@ -328,7 +327,7 @@ def read_client_settings(path: Path, home: Path | None = None) -> Settings:
         TeamError: `NOT_PERMITTED` as for `read_file`.
         NotEditable: It is no object of JSON.
     """
-    return parse_object((read_file(path, home or Path(path.anchor)) or EMPTY_JSON).removeprefix(_BYTE_ORDER_MARK))
+    return parse_object(read_file(path, home or Path(path.anchor)) or EMPTY_JSON)
 
 
 def settings_file(

@@ -54,10 +54,6 @@ _LINES = HookLines(
     ),
     client=NAME,
 )
-_NOTES = (
-    "A session of Codex reads its hooks when it starts: one that runs joins by 'codex resume'.",
-    "Codex asks at the first prompt whether it may run these hooks: 'Trust all and continue'.",
-)
 _RECENT = 3_600.0
 """Seconds after its last row from which on a session does not count as one that runs."""
 
@@ -88,7 +84,8 @@ class Codex(Client, TakesPrompts):
     def notes_for_user(self, scope: str, joining: Joining) -> Sequence[str]:
         """Return what the user should know."""
         return [
-            *_NOTES,
+            "A session of Codex reads its hooks when it starts: one that runs joins by 'codex resume'.",
+            "Codex asks at the first prompt whether it may run these hooks: 'Trust all and continue'.",
             "While a console is open you get its permissions and questions, and what you ask for (below). You do not",
             "get what its sandbox and its rules let pass. With no console open it does what it would do without us.",
         ]

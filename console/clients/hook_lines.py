@@ -129,24 +129,6 @@ def hook_command(program: Sequence[str], *, name: str, location: str) -> list[st
     return [f"TEAM_CONSOLE_AS={name}", f"TEAM_CONSOLE_TEAM={location}", *program, "hook"]
 
 
-def member_of(command: object) -> str | None:
-    """Return the member for whom a command calls our hook; None for a command of anybody else."""
-    if not isinstance(command, str):
-        return None
-    script = re.search(rf"/{HOLD}([^/\s']+)'?$", command)  # at the end of a line such as: sh '/PATH/{HOLD}NAME'
-    if script is not None:
-        return script[1]
-    if "TEAM_CONSOLE_AS=" not in command or "hook" not in command:
-        return None
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    names = [word.partition("=")[2] for word in words if word.startswith("TEAM_CONSOLE_AS=")]
-    is_ours = "hook" in words and any(word.endswith((PROGRAM, "team_console.console")) for word in words)
-    return names[0] if names and is_ours else None
-
-
 def shell_line(words: Sequence[str]) -> str:
     """Return a line for a shell; assignments before the command keep their equals sign outside of quotes."""
     parts = []
@@ -161,23 +143,32 @@ class HookCall(NamedTuple):
     """How a command calls our hook.
 
     Attributes:
+        member: For whom.
         program: The words of the program; none for the script of what is held.
         held: The rules by which it holds calls.
     """
 
-    program: tuple[str, ...]
-    held: tuple[str, ...]
+    member: str
+    program: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
 
-def parse_hook_command(command: str) -> HookCall:
-    """Return how a command of ours calls the hook.
-
-    Raises:
-        ValueError: No shell could read the command.
-    """
-    words = shlex.split(command)
+def parse_hook_command(command: object) -> HookCall | None:
+    """Return how a command in settings calls our hook; None for a command of anybody else."""
+    if not isinstance(command, str):
+        return None
+    script = re.search(rf"/{HOLD}([^/\s']+)'?$", command)  # at the end of a line such as: sh '/PATH/{HOLD}NAME'
+    if script is not None:
+        return HookCall(script[1])
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    names = [word.partition("=")[2] for word in words if word.startswith("TEAM_CONSOLE_AS=")]
+    if not names or "hook" not in words or not any(word.endswith((PROGRAM, "team_console.console")) for word in words):
+        return None
     start = next((at for at, word in enumerate(words, 1) if word.startswith("TEAM_CONSOLE_TEAM=")), len(words))
     called = words[start:]
     end = called.index("hook") if "hook" in called else 0
     held = "".join(behind for word, behind in pairwise(called) if word == "--held")
-    return HookCall(tuple(called[:end]), tuple(filter(None, held.split(","))))
+    return HookCall(names[0], tuple(called[:end]), tuple(filter(None, held.split(","))))

@@ -28,7 +28,6 @@ from team_console.console.clients.client_file import (
     receipts,
 )
 from team_console.console.clients.file_change import read_file
-from team_console.console.clients.hook_lines import parse_hook_command
 from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.json_editing import NotEditable
 from team_console.console.clients.programs import PROGRAMS, client_of
@@ -78,11 +77,6 @@ def files_in(project: Path) -> Iterator[ScopeFiles]:
 
 
 # Who has joined.
-
-
-def has_joined(project: Path) -> bool:
-    """Return whether a join of its own says as whom sessions in this project act."""
-    return any(found.files[0].members() for found in files_in(project))
 
 
 def joined_by(team: Team, name: str, project: Path) -> ScopeFiles | None:
@@ -187,9 +181,9 @@ def _words_of_old_hooks(team: Team, receipt: JoinReceipt) -> str:
     path, name = Path(receipt.file), receipt.member
     if path.suffix != ".json":
         return ""
-    with suppress(TeamError, NotEditable, ValueError):
+    with suppress(TeamError, NotEditable):
         settings = read_client_settings(path)
-        calls = [parse_hook_command(hook.settings["command"]) for hook in hooks_of(settings, name)]
+        calls = [hook.call for hook in hooks_of(settings, name)]
         program = next((call.program for call in calls if call.program), ())
         held = next((call.held for call in calls if call.held), ())
         if not program:  # no hooks: a server alone
@@ -242,7 +236,7 @@ def _give_name(call: Invocation) -> str:
     """
     client = client_of(call.data, call.client)
     folder = project_of(call.data, client.project_variable)
-    if call.event_name == "SessionEnd" or has_joined(Path(folder)):
+    if call.event_name == "SessionEnd" or any(found.files[0].members() for found in files_in(Path(folder))):
         name_files().write(LEFT_OUT + call.session, {})
         return ""
     record = client.record_of(call.session)

@@ -49,18 +49,24 @@ _ONE_INDENTATION = "  "
 """What a level is indented by in a text that does not show another."""
 
 
+BYTE_ORDER_MARK = "\ufeff"
+"""What editors on Windows write before a text."""
+
+
 class NotEditable(ValueError):
     """The text is none that could be edited; it says why."""
 
 
 def parse_object(text: str) -> Settings:
-    """Parse a JSON object.
+    """Parse a JSON object, perhaps behind a byte order mark.
 
     Raises:
         NotEditable: It is none, has a key twice, or what is no JSON.
     """
     try:
-        value = json.loads(text, object_pairs_hook=refuse_repeated_keys, parse_constant=_refuse_constant)
+        value = json.loads(
+            text.removeprefix(BYTE_ORDER_MARK), object_pairs_hook=refuse_repeated_keys, parse_constant=_refuse_constant
+        )
     except (ValueError, RecursionError) as error:
         comment = ", perhaps a comment" if re.search(r"^\s*(//|/\*)", text, re.MULTILINE) else ""
         raise NotEditable(f"it is not JSON{comment}: {error}") from error

@@ -95,8 +95,10 @@ def running_sessions() -> Iterator[Running]:
 def process_states() -> dict[str, str]:
     """Return session -> the state of its process in words, as safe text."""
     found = {}
-    for session, pid in ((one.session, one.process) for one in _sessions() if one.process is not None):
-        found[session] = f"process {pid} runs{_terminal_of(pid)}" if is_alive(pid) else "its process is gone"
+    for one in _sessions():
+        pid = one.process
+        if pid is not None:
+            found[one.session] = f"process {pid} runs{_terminal_of(pid)}" if is_alive(pid) else "its process is gone"
     return found
 
 

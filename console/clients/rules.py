@@ -9,7 +9,7 @@ from collections.abc import Collection
 from fnmatch import fnmatchcase
 
 from team_console.console.clients.session_files import EventData
-from team_console.console.clients.shell_command import ANY, Command
+from team_console.console.clients.shell_command import ANY, Command, files_emptied, files_written, real_path
 from team_console.console.clients.shell_programs import (
     command_list,
     each_word,
@@ -17,7 +17,6 @@ from team_console.console.clients.shell_programs import (
 )
 from team_console.console.clients.shell_reader import commands_in
 from team_console.console.clients.shell_values import UNKNOWN
-from team_console.console.clients.written_files import files_written, real_path
 
 _OUR_TOOLS = ("mcp__team-console__", "mcp__team_console__", "mcp__plugin_team-console_")
 
@@ -157,7 +156,7 @@ class _ToolUse:
     """
 
     def __init__(
-        self, tool: str, commands: list[Command], edited: list[str], written: list[str], is_of_teammate: bool
+        self, tool: str, commands: list[Command], edited: list[str], written: set[str], is_of_teammate: bool
     ) -> None:
         self.tool, self.commands, self.edited, self.written = tool, commands, edited, written
         self.is_of_teammate = is_of_teammate
@@ -185,7 +184,7 @@ def _tool_use(data: EventData, project: str) -> _ToolUse:
     # guard: every-shell-of-a-client
     is_shell = isinstance(words, str | list) and not is_patch and not tool.startswith("mcp__")
     commands = commands_in(text, folder) if is_shell else []
-    return _ToolUse(tool, commands, edited, [*edited, *files_written(commands, project)], bool(data.get("agent_id")))
+    return _ToolUse(tool, commands, edited, {*edited, *files_written(commands, project)}, bool(data.get("agent_id")))
 
 
 def _falls_under(rule: str, use: _ToolUse, project: str) -> bool:
@@ -195,13 +194,16 @@ def _falls_under(rule: str, use: _ToolUse, project: str) -> bool:
     if rule == "mcp":
         return use.tool.startswith("mcp__") and not use.tool.startswith(_OUR_TOOLS)
     if rule == "outside the project":
-        return any(_is_outside(path, project) for path in use.written)
-    if rule == "settings and hooks" and any(_is_guarded(path, project) for path in use.written):
+        return _is_any_outside(use.written, project)
+    if rule == "settings and hooks" and _is_any_guarded(use.written, project):
+        return True
+    # guard: emptied-outside-is-deleted
+    if rule == "delete" and _is_any_outside({*files_emptied(use.commands, project)}, project):
         return True
     if rule == "network" and any(path.startswith(_SOCKETS) for path in use.written):
         return True
     if rule not in _COMMANDS:
-        return _matches_native_rule(rule, use.tool, use.commands, use.edited, project)
+        return _matches_native_rule(rule, use, project)
     if use.tool in _TOOLS.get(rule, ()):
         return True
     wanted = _COMMANDS[rule]
@@ -210,13 +212,13 @@ def _falls_under(rule: str, use: _ToolUse, project: str) -> bool:
     return any(found.is_of(words) for found in known for words in wanted)
 
 
-def _matches_native_rule(rule: str, tool: str, commands: list[Command], edited: list[str], project: str) -> bool:
+def _matches_native_rule(rule: str, use: _ToolUse, project: str) -> bool:
     """Return whether a rule in the words of Claude Code matches, as far as it is understood here."""
     name, _, what = rule.removesuffix(")").partition("(")
     if name == "Edit":
         pattern = os.path.join(project, os.path.expanduser(what[1:] if what.startswith("//") else what))
-        return any(fnmatchcase(path, pattern) for path in edited)
-    if not fnmatchcase(tool, name):
+        return any(fnmatchcase(path, pattern) for path in use.edited)
+    if not fnmatchcase(use.tool, name):
         return False
     if not what:
         return True
@@ -225,26 +227,29 @@ def _matches_native_rule(rule: str, tool: str, commands: list[Command], edited: 
     wanted = begin.split()
     if begin != what and wanted and re.search(r"[*?[]", begin) is None:
         wanted[0] = program_of(wanted[0])
-        if any(found.is_of(wanted) for found in commands):
+        if any(found.is_of(wanted) for found in use.commands):
             return True
     pattern = f"{begin} *" if what.endswith(":*") else f"{what} "
     lines = [
-        " ".join([program, *found.words[1:], ""]) for found in commands for program in {found.called, found.words[0]}
+        " ".join([program, *found.words[1:], ""])
+        for found in use.commands
+        for program in {found.called, found.words[0]}
     ]
     return any(fnmatchcase(line, pattern) for line in lines)
 
 
-def _is_outside(path: str, project: str) -> bool:
-    """Return whether a file is neither in the project nor where anything may be written."""
+def _is_any_outside(paths: set[str], project: str) -> bool:
+    """Return whether one of these files is neither in the project nor where anything may be written."""
     inside = (project, os.environ.get("TMPDIR") or "/tmp", "/var/tmp", *(f"~/{folder}" for folder in _CLIENTS_OWN))
-    places = (*(os.path.realpath(os.path.expanduser(place)) for place in inside), *_NO_DISK)
-    return not any(f"{path}/".startswith(f"{place}/") for place in places)
+    places = tuple(f"{place}/" for place in (*map(os.path.realpath, map(os.path.expanduser, inside)), *_NO_DISK))
+    return any(not f"{path}/".startswith(places) for path in paths)
 
 
-def _is_guarded(path: str, project: str) -> bool:
-    """Return whether a file says what an agent may do, or runs by itself."""
+def _is_any_guarded(paths: set[str], project: str) -> bool:
+    """Return whether one of these files says what an agent may do, or runs by itself."""
     places = [os.path.join(os.path.realpath(project), place) for place in _GUARDED]
     places += [os.path.join(os.path.realpath(os.path.expanduser("~")), place) for place in _GUARDED_AT_HOME]
     # Some file systems tell no letters apart by their case.
-    path, places = path.casefold(), [place.casefold() for place in places]
-    return any(f"{path}/".startswith(place) if place.endswith("/") else path == place for place in places)
+    places = [place.casefold() for place in places]
+    folders = tuple(place for place in places if place.endswith("/"))
+    return any(path in places or f"{path}/".startswith(folders) for path in map(str.casefold, paths))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from team_console.console.clients.client import TakesPrompts
@@ -32,7 +31,7 @@ from team_console.console.clients.session_files import (
     has_in_any_session,
 )
 from team_console.store.backends.open import open_team
-from team_console.store.backends.presence_folder import PresenceFolder
+from team_console.store.backends.presence_folder import PresentInFolder
 from team_console.store.contract.team import new_presence_name
 from team_console.store.model.errors import TeamError
 from team_console.store.model.names import ALL, USER, canonical, check_name, is_name
@@ -149,7 +148,8 @@ class ClientSession:
         if "log" in places:  # the last to close a database writes its log into it: now, not after this look
             self.team.close()
         marks, at = settled_marks(places), time.time()
-        names, shared = self._names(), member_files(self.call)
+        teammates = [facts["name"] for _, facts in self.files.all(TEAMMATE)]
+        names, shared = list(dict.fromkeys([self.me, *teammates, self.name])), member_files(self.call)
         waiting = [mail_waiting(self.caller(name)) for name in names]
         if None in waiting:
             self.files.remove(LOOK)
@@ -200,19 +200,13 @@ class ClientSession:
 
         Only once their requests are ended: without the file nothing tells the next event to do that.
         """
-        folder = self.team.places().get("presence")
-        if folder is not None:
-            PresenceFolder(Path(folder)).sweep()
+        if isinstance(self.team, PresentInFolder):
+            self.team.presence.sweep()
 
     def say(self, reply: Reply | None) -> bool:
         """Print an answer; False when nobody takes it any more."""
         self.has_said = reply is not None and write_line(OUT, json.dumps(reply, ensure_ascii=False))
         return self.has_said
-
-    def _names(self) -> list[str]:
-        """Return the member, and the teammates in its session."""
-        teammates = [facts["name"] for _, facts in self.files.all(TEAMMATE)]
-        return list(dict.fromkeys([self.me, *teammates, self.name]))
 
     def _teammate_name(self) -> str | None:
         """Return the teammate's own name, unless a member has it; then one that says whose it is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from team_console.console.clients.hook_lines import member_of
+from team_console.console.clients.hook_lines import HookCall, parse_hook_command
 from team_console.console.clients.json_editing import (
     EditedText,
     JsonText,
@@ -90,11 +90,12 @@ def refuse_others(others: Collection[str]) -> None:
 def _take_out(document: JsonText, name: str, made: MadePaths) -> None:
     """Take out hooks and server of the member `name`, and of what a join made the words and what is empty."""
     for entry in reversed([*_hook_entries(document.value)]):  # from the last, so that numbers stay those of the text
-        if set(entry.members) == {name}:
+        ours = [at for at, call in enumerate(entry.calls) if call is not None and call.member == name]
+        if len(ours) == len(entry.calls):
             document.cut(["hooks", entry.event], entry.number)
             continue
         # guard: hook-beside-ours-stays
-        for at in (at for at in reversed(range(len(entry.members))) if entry.members[at] == name):
+        for at in reversed(ours):
             document.cut(["hooks", entry.event, entry.number, "hooks"], at)
     if server_member(document.at((SERVERS, SERVER))) == name:
         document.cut([SERVERS], SERVER)
@@ -118,18 +119,19 @@ def members_in(settings: Settings) -> set[str]:
     Raises:
         NotEditable: They cannot be read.
     """
-    found = {member for entry in _hook_entries(settings) for member in entry.members}
+    found = {call.member for entry in _hook_entries(settings) for call in entry.calls if call is not None}
     server = value_at(settings, (SERVERS, SERVER))
-    # A server that says no name is somebody else's.
-    found |= {server_member(server) or _SOMEBODY} if server is not None else set()
-    return {member for member in found if member is not None}
+    if server is not None:  # one that says no name is somebody else's
+        found.add(server_member(server) or _SOMEBODY)
+    return found
 
 
 class MemberHook(NamedTuple):
-    """A hook that acts as a member: the event at which it is called, and its own settings."""
+    """A hook that acts as a member: the event at which it is called, its own settings, and how these call ours."""
 
     event: str
     settings: Settings
+    call: HookCall
 
 
 def hooks_of(settings: Settings, name: str) -> list[MemberHook]:
@@ -139,10 +141,10 @@ def hooks_of(settings: Settings, name: str) -> list[MemberHook]:
         NotEditable: They cannot be read.
     """
     return [
-        MemberHook(entry.event, settings["hooks"][entry.event][entry.number]["hooks"][at])
+        MemberHook(entry.event, settings["hooks"][entry.event][entry.number]["hooks"][at], call)
         for entry in _hook_entries(settings)
-        for at, member in enumerate(entry.members)
-        if member == name
+        for at, call in enumerate(entry.calls)
+        if call is not None and call.member == name
     ]
 
 
@@ -151,12 +153,12 @@ class _HookEntry(NamedTuple):
 
     Attributes:
         number: Its place in the list of its event.
-        members: For whom each of its hooks calls ours; None for those of others.
+        calls: How each of its hooks calls ours; None for those of others.
     """
 
     event: str
     number: int
-    members: list[str | None]
+    calls: list[HookCall | None]
 
 
 def _hook_entries(settings: Settings) -> Iterator[_HookEntry]:
@@ -174,5 +176,5 @@ def _hook_entries(settings: Settings) -> Iterator[_HookEntry]:
         for number, entry in enumerate(entries):
             inner = entry.get("hooks") if isinstance(entry, dict) else None
             hooked = inner if isinstance(inner, list) and inner else [None]
-            members = [member_of(item.get("command") if isinstance(item, dict) else None) for item in hooked]
-            yield _HookEntry(event, number, members)
+            calls = [parse_hook_command(item.get("command") if isinstance(item, dict) else None) for item in hooked]
+            yield _HookEntry(event, number, calls)

@@ -314,22 +314,51 @@ _TEXT_IN_GIT = re.compile(
     re.IGNORECASE,
 )
 """Settings of git whose value is a text for a shell, or, of an alias without a mark before it, a subcommand."""
+_RUNS_IN = table_of("""
+    git          -C --work-tree
+    hg           --cwd
+    make         -C --directory
+    ninja        -C
+    npm          -C --prefix
+    pnpm         -C --dir
+    yarn         --cwd
+    bun          --cwd
+    composer     -d --working-dir
+    cargo        -C
+    go           -C
+    uv           --directory --project
+    poetry       -C -P --directory --project
+    gradle       -p --project-dir
+    just         -d --working-directory
+    meson        -C
+    scons        -C --directory
+    task         -d --dir
+    turbo        --cwd
+    pdm          -p --project
+    terraform    -chdir
+    tofu         -chdir
+    env          -C --chdir
+    sudo         -D --chdir
+    run0         -D --chdir
+    systemd-run  --working-directory
+""")
+"""Options by which a program changes its folder, and that of the command that it starts, first."""
 _TAKES_WORD = table_of("""
-    git      -C -c --git-dir --work-tree --namespace --config-env --attr-source --super-prefix
-    npm      -w -C --tag --registry --workspace --prefix --access --otp --userconfig --loglevel --cache
-    pnpm     -F -C --filter --dir --tag --registry --access --otp
-    yarn     --cwd --registry --tag workspace workspaces
-    cargo    -C -Z --config --color --manifest-path --registry
+    git      -c --git-dir --namespace --config-env --attr-source --super-prefix
+    npm      -w --tag --registry --workspace --access --otp --userconfig --loglevel --cache
+    pnpm     -F --filter --tag --registry --access --otp
+    yarn     --registry --tag workspace workspaces
+    cargo    -Z --config --color --manifest-path --registry
     docker   -c -H -l -f -p --config --context --host --log-level --file --project-name
     podman   -c --connection --url --log-level --root
     helm     -n --namespace --kube-context --kubeconfig --registry-config
     gh       -R --repo --hostname
-    poetry   -C -P --directory --project
-    uv       --directory --project --config-file --color --cache-dir
-    hg       -R --repository --cwd --config --encoding
+    uv       --config-file --color --cache-dir
+    hg       -R --repository --config --encoding
     jj       -R --repository --at-op --config --color
     hatch    -e -p --env --project --config
-    make     -C -f -I -o -W --directory --file --makefile
+    make     -f -I -o -W --file --makefile
+    mvn      -f --file
     python   -W -X
     kubectl  -n -s --namespace --context --cluster --user --kubeconfig --server --as --token
     oc       -n -s --namespace --context --cluster --user --kubeconfig --server --as --token
@@ -340,17 +369,9 @@ _TAKES_WORD = table_of("""
     fly      -c -a --config --app
     flyctl   -c -a --config --app
 """)
-"""Options before a subcommand that take a word."""
-_RUNS_IN = table_of("""
-    git          -C --work-tree
-    hg           --cwd
-    pnpm         -C --dir
-    env          -C --chdir
-    sudo         -D --chdir
-    run0         -D --chdir
-    systemd-run  --working-directory
-""")
-"""Options by which a program changes its folder, and that of the command that it starts, first."""
+"""Options before a subcommand that take a word, those of `_RUNS_IN` included."""
+for _program, _options in _RUNS_IN.items():
+    _TAKES_WORD.setdefault(_program, []).extend(_options)
 _OF_SHELLS = ("-o", "-O", "+O", "--rcfile", "--init-file", "-f", "-q")
 _OF_READ, _OF_MAPFILE = each_word("-d -i -n -N -p -t -u"), each_word("-d -n -O -s -u -C -c")
 _OF_PARALLEL = each_word("-j -a -N -n -S --jobs --arg-file --max-args --sshlogin --joblog")
@@ -358,6 +379,7 @@ _OF_PARALLEL = each_word("-j -a -N -n -S --jobs --arg-file --max-args --sshlogin
 _SHORTER = {
     "python": re.compile(r"(?:python|pypy)[\d.]*$|py$"),
     "pip": re.compile(r"pip[\d.]+$"),
+    "make": re.compile(r"[gb]make$"),
     "mvn": re.compile(r"mvn[wd](?:\.cmd)?$"),
     "gradle": re.compile(r"gradlew(?:\.bat)?$"),
 }
@@ -389,19 +411,40 @@ def folder_behind(folder: str, word: str) -> str:
     return f"{folder}{BETWEEN_WORDS}{as_one_field(word)}"
 
 
-def folder_of(words: Sequence[str], folder: str) -> str:
-    """Return the folder in which a command runs that is told by an option to change to another one first."""
+def folders_told(words: Sequence[str]) -> list[str]:
+    """Return the words of the options by which a command is told to change its folder first, each from the one before.
+
+    Behind the subcommand of git such an option means something else, and in a command that is started it is that one's.
+    """
     options = _RUNS_IN.get(words[0], ())
-    end = subcommand_at(words, 1) if words[0] in _TAKES_WORD else _command_at(words, 1, _STARTERS.get(words[0], ()))
-    for word, behind in pairwise([*words[1:end], ""]) if options else ():
+    end = len(words) if options else 0
+    if words[0] == "git":
+        end = subcommand_at(words, 1)
+    for path, at in paths_of(words) if options else ():
+        end = min(end, _command_at(words, at, _STARTERS[path]) if path in _STARTERS else end)
+    return [*words_of_options(options, words[1:end])]
+
+
+def words_of_options(options: Collection[str], words: Sequence[str]) -> Iterator[str]:
+    """Yield the words of these options, which stand behind them, or joined with them; behind `--` is no option."""
+    for word, behind in pairwise([*words, ""]):
         name, equals, value = word.partition("=")
+        if word == "--":
+            return
         if word in options:
-            folder = folder_behind(folder, behind)
+            yield behind
         elif equals and name in options:
-            folder = folder_behind(folder, value)
-        elif word[:2] in options and word[:2] != "--" and words[0] != "git":  # joined
-            folder = folder_behind(folder, word[2:])
-    return folder
+            yield value
+        elif at := letter_in(word, options):
+            yield word[at + 1 :] or behind
+
+
+def letter_in(word: str, options: Collection[str]) -> int:
+    """Return where the first of joined letters stands that is one of these options, and takes what is behind it in the
+    word; 0 for none.
+    """
+    letters = re.match(r"-[A-Za-z]+", word)
+    return next((at for at in range(1, letters.end() if letters else 0) if f"-{word[at]}" in options), 0)
 
 
 def program_of(word: str) -> str:
@@ -431,7 +474,7 @@ def started_by(words: list[str]) -> Iterator[Started]:
     name = words[0]
     if name in _KEYWORDS or not name.strip(UNKNOWN):  # of a text that does not parse, or known too late
         yield words[_behind_options(words, 1, ()) :]
-        yield words[2:]
+        yield words[2:]  # behind the name of a function, or of a coprocess
         yield words[words.index("{") + 1 :] if "{" in words else []
     if name.startswith("git-") and len(name) > 4:
         yield ["git", name[4:], *words[1:]]
@@ -526,15 +569,14 @@ def _behind_option(path: str, words: list[str], at: int) -> Iterator[Started]:
     for place in range(at, len(words)) if of_texts or of_commands else ():
         word, behind = words[place], words[place + 1 :]
         name, equals, value = word.partition("=")
-        is_short = word[:1] == "-" != word[1:2]
+        letter = letter_in(word, of_texts)
         if equals and name in of_texts:
             yield value.removeprefix("exec=")
-        elif word in of_texts or (is_short and any(f"-{letter}" in of_texts for letter in word[1:])):
-            letter = next((at for at, letter in enumerate(word) if f"-{letter}" in of_texts), len(word))
-            joined = word[letter + 1 :] if is_short and path not in SHELLS else ""
+        elif word in of_texts or letter:
+            joined = word[letter + 1 :] if letter and path not in SHELLS else ""
             yield from [joined] if joined else behind[_behind_options(behind, 0, _OF_SHELLS, is_text=True) :][:1]
             return
-        elif word in of_commands or (path == "python" and is_short and word[-1:] == "m"):
+        elif word in of_commands or (path == "python" and re.match(r"-\w*m$", word)):
             end = next((end for end, mark in enumerate(behind) if mark in (";", "+")), None)
             start = words[1] if path == "find" and words[1][:1] != "-" else "{}"
             yield [word.replace("{}", start) for word in behind[:end]]
@@ -577,81 +619,5 @@ def _behind_options(words: Sequence[str], at: int, takes: Sequence[str], *, is_t
         if not is_option and (is_text or _ASSIGNMENT.match(word) is None):
             return at
         at += 1
-        at += takes.count(word) or int(word[:2] != "--" and _last_takes(word, takes))
+        at += takes.count(word) or int(0 < letter_in(word, takes) == len(word) - 1)
     return at
-
-
-def _last_takes(word: str, takes: Collection[str]) -> bool:
-    """Return whether the last of joined letters is the first of them that takes a word."""
-    return next((at for at, letter in enumerate(word[1:], 2) if f"-{letter}" in takes), 0) == len(word)
-
-
-# What programs print.
-
-SET_FROM_INPUT = frozenset(("read", "mapfile", "readarray"))
-"""Programs that set variables from what they read."""
-PRINT_NOTHING = SET_FROM_INPUT | frozenset(
-    each_word("""
-    alias break cd continue declare exit export false local mkdir readonly return set shift sleep test touch true
-    typeset unset [ :
-    """)
-)
-"""Programs that print nothing."""
-
-FIND_FILES = frozenset(("find", "grep", "egrep", "fgrep", "rg", "ag"))
-"""Programs that print names of files below folders that they are told."""
-
-_DIRECTIVE = re.compile(r"%[-\d]*[sbq]")
-_ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|(.))", re.DOTALL)
-_ESCAPED_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
-_LAST_OF_OURS = "\4"
-"""Signs up to this one mean something in a word here."""
-_STRINGS_END = re.compile(r"[\"'/|=]")
-_MOST_ROUNDS = 64
-"""How often `printf` is taken to use its format again for further words."""
-
-
-def texts_printed(words: Sequence[str]) -> list[str]:
-    """Return what `echo` or `printf` may print, as far as a text for a shell needs it: shells differ in escapes."""
-    rest = [word for word in words[1:] if re.match(r"-[neE]+$", word) is None]
-    text = " ".join(rest)
-    if words[0] == "printf" and rest:
-        rest[0] = unescaped(rest[0])
-        given, used = rest[1:], len(_DIRECTIVE.findall(rest[0]))
-        rounds = [given[at : at + used] for at in range(0, max(len(given), 1), used)] if used else [[]]
-        text = "".join(_formatted(rest[0], words) for words in rounds[:_MOST_ROUNDS])
-    return [text, unescaped(text)]
-
-
-def folders_searched(words: Sequence[str]) -> list[str]:
-    """Return the files and folders that one of `FIND_FILES` looks through, as its words name them."""
-    rest = words[1:]
-    if words[0] == "find":
-        end = next((at for at, word in enumerate(rest) if word[:1] in ("-", "(", "!")), len(rest))
-        return list(rest[:end])
-    named = [word for word in rest if word[:1] not in ("", "-")]
-    return named if any(re.match(r"-\w*[ef]$|--regexp|--file", word) for word in rest) else named[1:]
-
-
-def strings_in(words: Sequence[str]) -> list[str]:
-    """Return the strings of several words in the arguments of a program, which may print them."""
-    strings = [string for word in words[1:] for string in _STRINGS_END.split(word)]
-    return [string for string in strings if " " in string.strip()]
-
-
-def unescaped(text: str) -> str:
-    """Return a text with what is escaped in it, as `printf` and quotes with a dollar sign know it."""
-    return _ESCAPED.sub(_unescaped, text)
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    number = match[1] or match[2]
-    if number or match[3]:
-        sign = chr(int(number, 16) if number else int(match[3], 8) & 0xFF)
-        return sign if sign > _LAST_OF_OURS else "\n"
-    return _ESCAPED_LETTERS.get(match[4], match[4])
-
-
-def _formatted(form: str, given: Sequence[str]) -> str:
-    rest = iter(given)
-    return _DIRECTIVE.sub(lambda match: next(rest, ""), form)

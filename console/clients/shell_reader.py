@@ -15,26 +15,23 @@ what goes beyond is cut as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from itertools import islice, pairwise
+from itertools import islice
 
 from team_console.console.clients.shell_command import WRITES_FILE, Command
 from team_console.console.clients.shell_programs import (
-    FIND_FILES,
-    PRINT_NOTHING,
-    SET_FROM_INPUT,
     STANDARD_INPUT,
     arguments_of,
     behind_options_of_read,
-    folder_of,
-    folders_searched,
+    each_word,
+    folder_behind,
+    folders_told,
     path_below,
     program_of,
     script_of,
     started_by,
-    strings_in,
-    texts_printed,
+    words_of_options,
 )
 from team_console.console.clients.shell_tree import TextParser
 from team_console.console.clients.shell_values import (
@@ -45,6 +42,7 @@ from team_console.console.clients.shell_values import (
     file_content,
     function_input,
     function_output,
+    unescaped,
     use_of,
 )
 from team_console.console.clients.shell_walk import BRACES, READS_FILE, SETS_EACH, CommandInText, TextWalk
@@ -63,6 +61,23 @@ _COMMAND_ENDS = re.compile(r"[;|&()\n`]|[{}](?=[\s;]|$)|(?<=\s)\{")
 """Signs that may end a command, braces only where they stand alone or begin a word."""
 _REDIRECTION = re.compile(r"\d*[<>]")
 """Begins a word that is a redirection."""
+_SET_FROM_INPUT = frozenset(("read", "mapfile", "readarray"))
+"""Programs that set variables from what they read."""
+_PRINT_NOTHING = _SET_FROM_INPUT | frozenset(
+    each_word("""
+    alias break cd continue declare exit export false local mkdir readonly return set shift sleep test touch true
+    typeset unset [ :
+    """)
+)
+"""Programs that print nothing."""
+
+_FIND_FILES = frozenset(("find", "grep", "egrep", "fgrep", "rg", "ag"))
+"""Programs that print names of files below folders that they are told."""
+
+_DIRECTIVE = re.compile(r"%[-\d]*[sbq]")
+_STRINGS_END = re.compile(r"[\"'/|=]")
+_MOST_ROUNDS = 64
+"""How often `printf` is taken to use its format again for further words."""
 
 
 def commands_in(text: str, folder: str) -> list[Command]:
@@ -81,7 +96,7 @@ def _commands_guessed(text: str) -> Iterator[list[str]]:
     for piece in _COMMAND_ENDS.split(BRACES.sub(lambda match: match[1].replace(",", " "), plain)):
         words = [word for word in piece.replace("$", " ").split() if _REDIRECTION.match(word) is None]
         at = 0
-        while at < len(words) and re.match(r"\w+=|[{!]$", words[at]):
+        while at < len(words) and re.match(r"\w+=|[{!]$", words[at]):  # assignments, and signs before a command
             at += 1
         for first in range(at, min(at + _MOST_WORDS, len(words))):
             command = words[first : first + 64]
@@ -103,7 +118,7 @@ class _TextReader:
         self.found: list[Command] = []
         self._waiting: list[CommandInText] = []
         self._variables = Variables(8 * length + 100_000, folder)
-        self._add = self._variables.add
+        self._give = self._variables.give
         self._parser = TextParser()
         self._aliases: dict[str, str] = {}
 
@@ -147,7 +162,7 @@ class _TextReader:
         """Yield the commands that were found, each in every folder in which it may run."""
         folders: dict[str, list[str]] = {}
         for found in self.found:
-            if BETWEEN_WORDS not in found.folder:
+            if BETWEEN_WORDS not in found.folder:  # one path, and no words with variables in them
                 yield found
                 continue
             if found.folder not in folders:
@@ -160,14 +175,14 @@ class _TextReader:
         if words[0] in _OWN_EFFECTS:
             _OWN_EFFECTS[words[0]](self, words, noted)
             return
-        waiting = [(words, 0, noted)]
+        waiting = [(words, 0, noted)]  # a command, how many started it one within another, and where it stands
         while waiting:
             given, level, noted = waiting.pop()
             self._variables.budget -= len(given)
             if not given or level > 2 * _DEEPEST or self._variables.budget < 0:
                 self._guess(" ".join(given), noted.folder)
                 continue
-            folder = folder_of([program_of(given[0]), *given[1:]], noted.folder)
+            folder = reduce(folder_behind, folders_told([program_of(given[0]), *given[1:]]), noted.folder)
             noted = noted if folder == noted.folder else noted.starts(given, folder)
             command = Command(given, folder)
             self.found.append(command)
@@ -192,17 +207,17 @@ class _TextReader:
                 self._aliases[key] = value
                 self.read(value, noted)
             elif equals and key.isidentifier() and name not in _TAKE_NO_ASSIGNMENT:
-                self._add((key,), value)
+                self._give(value, key)
         if called in self._aliases:
             quoted = (" '" + word.replace("'", "'\\''") + "'" for word in command[1:])
             self.read(self._aliases[called] + "".join(quoted), noted)
         elif function_output(called) in self._variables:
             self._variables.add_arguments(command)
-            self._add(noted.outputs, use_of(function_output(called)))
-            self._add((function_input(called),), use_of(noted.reads))
+            self._give(use_of(function_output(called)), *noted.outputs)
+            self._give(use_of(noted.reads), function_input(called))
         elif name in _EFFECTS:
             _EFFECTS[name](self, command, noted)
-        elif name not in PRINT_NOTHING and next(started_by(command), None) is None:
+        elif name not in _PRINT_NOTHING and next(started_by(command), None) is None:
             self._pass_on(command, noted)
         # What was written into a file in the same text is a text for a shell, too.
         script = called if "/" in called else script_of(command)
@@ -218,15 +233,15 @@ class _TextReader:
         for file in words[1:2]:
             if not file.isdigit() and file != "-":
                 self.found.append(Command(words, noted.folder))
-                self._add((_content_of(file, noted),), use_of("".join(noted.outputs[:1])))
+                self._give(use_of("".join(noted.outputs[:1])), _content_of(file, noted))
 
     def _read_file(self, words: list[str], noted: CommandInText) -> None:
         for file in words[1:2]:  # which `$(<FILE)` prints
-            self._add((noted.reads, *noted.outputs), use_of(_content_of(file, noted)))
+            self._give(use_of(_content_of(file, noted)), noted.reads, *noted.outputs)
 
     def _set_each(self, words: list[str], noted: CommandInText) -> None:
         for word in words[2:]:
-            self._add((words[1],), word)
+            self._give(word, words[1])
 
     def _set_arguments(self, command: list[str], noted: CommandInText) -> None:
         self._variables.add_arguments([UNKNOWN, *command[2 if command[1:2] == ["--"] else 1 :]])
@@ -240,25 +255,28 @@ class _TextReader:
 
     def _set_read(self, words: list[str], noted: CommandInText) -> None:
         """Set the variables of `read` or `mapfile`: behind its options and names stands the text that it reads."""
-        names = [word for word in words[behind_options_of_read(words) : -1] if word.isidentifier()] or ["REPLY"]
-        lines = [words[-1]] if "-d" in words else words[-1].split("\n")[:_MOST_LINES]
+        *given, text = words
+        names = [word for word in given[behind_options_of_read(words) :] if word.isidentifier()] or ["REPLY"]
+        has_other_end = "-d" in given  # than that of a line
+        lines = [text] if has_other_end else text.split("\n")[:_MOST_LINES]
         marks = self._variables.between_fields()
-        is_known = UNKNOWN not in words[-1] and "-d" not in words
-        is_list = any(re.match(r"-\w*a$", word) for word in words)
-        for name in names if words[0] != _once_known("read") else ():
-            self._variables.add_list(name, lines)
+        if words[0] != _once_known("read"):  # `mapfile`, of which each name is a list of lines
+            for name in names:
+                self._variables.add_list(name, lines)
         for line in lines:
-            if is_list:
+            if any(re.match(r"-\w*a$", word) for word in given):
                 self._variables.add_list(names[0], re.split(marks, line.strip()))
             fields = re.split(marks, line.strip(), maxsplit=len(names) - 1) if names[1:] else [line]
             for number, name in enumerate(names):
-                self._add((name, f"{name}[]"), fields[number] if number < len(fields) else "")
-                self._add((name, f"{name}[]") if not is_known else (), UNKNOWN)
+                self._give(fields[number] if number < len(fields) else "", name, f"{name}[]")
+                if has_other_end or UNKNOWN in text:
+                    self._give(UNKNOWN, name, f"{name}[]")
 
     def _apply(self, command: list[str], noted: CommandInText) -> None:
-        """Run the command of `xargs` or `parallel` on what it reads."""
-        marks = [word[2:] or behind for word, behind in pairwise([*command, ""]) if word[:2] == "-I"]
-        mark = "".join(marks[:1]) or "{}"
+        """Run the command of `xargs` or `parallel` on what it reads: in the place of the mark that `-I` names, else of
+        `{}`, else behind its words.
+        """
+        mark = next(words_of_options(("-I",), command), "{}")
         for started in started_by(command):
             words = started if isinstance(started, list) else ["eval", started]
             if any(mark in word for word in words):
@@ -271,27 +289,60 @@ class _TextReader:
         kept, words = list(noted.outputs), command
         if command[:2] == ["printf", "-v"]:
             kept, words = command[2:3], ["printf", *command[3:]]
-        for text in texts_printed(words):
-            self._add(kept, text)
+        for text in _texts_printed(words):
+            self._give(text, *kept)
 
     def _print_files(self, command: list[str], noted: CommandInText) -> None:
         for name in [_content_of(file, noted) for file in command[1:]] or [noted.reads]:
-            self._add(noted.outputs, use_of(name))
+            self._give(use_of(name), *noted.outputs)
 
     def _print_names(self, command: list[str], noted: CommandInText) -> None:
         """Print names of files below each folder that the command looks through."""
-        for folder in folders_searched(command):
-            self._add(noted.outputs, f"{folder}/{UNKNOWN}")
+        for folder in _folders_searched(command):
+            self._give(f"{folder}/{UNKNOWN}", *noted.outputs)
         self._pass_on(command, noted)
 
     def _pass_on(self, command: list[str], noted: CommandInText) -> None:
         """Print what a program is given, perhaps behind a word of its own, as `sed` and `awk` do."""
-        for text in (UNKNOWN, *strings_in(command), *([use_of(noted.reads)] if noted.reads else [])):
-            self._add(noted.outputs, text)
+        for text in (UNKNOWN, *_strings_in(command), *([use_of(noted.reads)] if noted.reads else [])):
+            self._give(text, *noted.outputs)
 
     def _copy(self, command: list[str], noted: CommandInText) -> None:
         files = [_content_of(file, noted) for file in command[1:]]
-        self._add((*noted.outputs, *files), use_of(noted.reads))
+        self._give(use_of(noted.reads), *noted.outputs, *files)
+
+
+def _texts_printed(words: Sequence[str]) -> list[str]:
+    """Return what `echo` or `printf` may print, as far as a text for a shell needs it: shells differ in escapes."""
+    rest = [word for word in words[1:] if re.match(r"-[neE]+$", word) is None]
+    text = " ".join(rest)
+    if words[0] == "printf" and rest:
+        rest[0] = unescaped(rest[0])
+        given, used = rest[1:], len(_DIRECTIVE.findall(rest[0]))
+        rounds = [given[at : at + used] for at in range(0, max(len(given), 1), used)] if used else [[]]
+        text = "".join(_formatted(rest[0], words) for words in rounds[:_MOST_ROUNDS])
+    return [text, unescaped(text)]
+
+
+def _folders_searched(words: Sequence[str]) -> list[str]:
+    """Return the files and folders that one of `_FIND_FILES` looks through, as its words name them."""
+    rest = words[1:]
+    if words[0] == "find":
+        end = next((at for at, word in enumerate(rest) if word[:1] in ("-", "(", "!")), len(rest))
+        return list(rest[:end])
+    named = [word for word in rest if word[:1] not in ("", "-")]
+    return named if any(re.match(r"-\w*[ef]$|--regexp|--file", word) for word in rest) else named[1:]
+
+
+def _strings_in(words: Sequence[str]) -> list[str]:
+    """Return the strings of several words in the arguments of a program, which may print them."""
+    strings = [string for word in words[1:] for string in _STRINGS_END.split(word)]
+    return [string for string in strings if " " in string.strip()]
+
+
+def _formatted(form: str, given: Sequence[str]) -> str:
+    rest = iter(given)
+    return _DIRECTIVE.sub(lambda match: next(rest, ""), form)
 
 
 def _content_of(file: str, noted: CommandInText) -> str:
@@ -306,7 +357,7 @@ def _once_known(program: str) -> str:
 
 _Effect = Callable[[_TextReader, list[str], CommandInText], None]
 _EFFECTS: dict[str, _Effect] = {
-    **dict.fromkeys(SET_FROM_INPUT, _TextReader._await_text),
+    **dict.fromkeys(_SET_FROM_INPUT, _TextReader._await_text),
     "set": _TextReader._set_arguments,
     "shift": _TextReader._shift,
     "xargs": _TextReader._apply,
@@ -314,12 +365,12 @@ _EFFECTS: dict[str, _Effect] = {
     "echo": _TextReader._print,
     "printf": _TextReader._print,
     "cat": _TextReader._print_files,
-    **dict.fromkeys(FIND_FILES, _TextReader._print_names),
+    **dict.fromkeys(_FIND_FILES, _TextReader._print_names),
     "tee": _TextReader._copy,
 }
 """Programs that pass a text on, or give a variable its value."""
 _OWN_EFFECTS: dict[str, _Effect] = {
-    **{_once_known(name): _TextReader._set_read for name in SET_FROM_INPUT},
+    **{_once_known(name): _TextReader._set_read for name in _SET_FROM_INPUT},
     READS_FILE: _TextReader._read_file,
     WRITES_FILE: _TextReader._write_file,
     SETS_EACH: _TextReader._set_each,

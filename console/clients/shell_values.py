@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 UNKNOWN = "\0"
 """Stands in a word for what is known only when it runs: no word of a shell can have it."""
@@ -24,6 +24,10 @@ _USE = re.compile("\3(.)([^\3\4]*)\4")
 """A variable in a word, between two signs that no text has: how its value is used, and its name, which may be the value
 of another one.
 """
+_ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|(.))", re.DOTALL)
+_ESCAPED_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\033", "f": "\f", "v": "\v"}
+_LAST_OF_OURS = "\4"
+"""Signs up to this one mean something in a word here."""
 _MOST_VALUES = 64
 """Values that one variable keeps, and choices of values that are tried in one command."""
 _DEEPEST = 16
@@ -63,6 +67,19 @@ def as_one_field(word: str) -> str:
     return re.sub("\3.", f"\3{QUOTED}", word)
 
 
+def unescaped(text: str) -> str:
+    """Return a text with what is escaped in it, as `printf` and quotes with a dollar sign know it."""
+    return _ESCAPED.sub(_unescaped, text)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    number = match[1] or match[2]
+    if number or match[3]:
+        sign = chr(int(number, 16) if number else int(match[3], 8) & 0xFF)
+        return sign if sign > _LAST_OF_OURS else "\n"
+    return _ESCAPED_LETTERS.get(match[4], match[4])
+
+
 class Variables(dict[str, list[str]]):
     """Variables of a text for a shell, each with its values, and how much work may still be spent on them.
 
@@ -77,8 +94,8 @@ class Variables(dict[str, list[str]]):
         self.budget = budget
         self.has_news = self.takes_unknown = self._are_shifted = False
 
-    def add(self, names: Iterable[str], value: str) -> None:
-        """Give variables a further value; an empty name stands for none."""
+    def give(self, value: str, *names: str) -> None:
+        """Give a further value to variables of these names; an empty name stands for none."""
         for name in filter(None, names):
             known = self.setdefault(name, [])
             if value not in known and self.budget > 0:
@@ -88,16 +105,16 @@ class Variables(dict[str, list[str]]):
 
     def add_list(self, name: str, fields: Sequence[str]) -> None:
         """Give a list further fields, together and one by one."""
-        self.add((name,), BETWEEN_FIELDS.join(fields))
+        self.give(BETWEEN_FIELDS.join(fields), name)
         for number, field in enumerate(fields):
-            self.add((f"{name}[{number}]", f"{name}[]"), field)
+            self.give(field, f"{name}[{number}]", f"{name}[]")
 
     def add_arguments(self, arguments: Sequence[str]) -> None:
         """Set `$0`, `$1` and so on, and where something shifts them, each number of them fewer."""
         for first in range(max(1, len(arguments[:10]) - 1) if self._are_shifted else 1):
             for number, argument in enumerate(arguments[first : first + 10]):
-                self.add((str(number),), argument)
-            self.add(("@", "*"), BETWEEN_FIELDS.join(arguments[first + 1 :]))
+                self.give(argument, str(number))
+            self.give(BETWEEN_FIELDS.join(arguments[first + 1 :]), "@", "*")
 
     def shift_arguments(self) -> None:
         """Leave out each number of arguments, also of those set later: a function is called behind its body."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from team_console.console.clients.shell_command import WRITES_FILE
-from team_console.console.clients.shell_programs import folder_behind, unescaped
+from team_console.console.clients.shell_command import NOTHING, WRITES_FILE
+from team_console.console.clients.shell_programs import folder_behind
 from team_console.console.clients.shell_tree import ParsedText, expansions_in
 from team_console.console.clients.shell_values import (
     BETWEEN_FIELDS,
@@ -18,6 +18,7 @@ from team_console.console.clients.shell_values import (
     Variables,
     function_input,
     function_output,
+    unescaped,
     use_of,
 )
 
@@ -37,6 +38,8 @@ _NAMING = re.compile(r"(?:declare|local|typeset) -\w*n")
 """Begins a declaration that makes a variable another name of one."""
 _DESCRIPTOR = re.compile(rb"(?<![^\s;&|()])(\d{1,3})(?:<<)?[<>]\Z")
 """Ends, with the first sign of a redirection, the text before it: the number that belongs to it."""
+_PRINTS_NOTHING = re.compile(rf"(?:^|[;&|]\s*)(?::|true|echo -n|printf (?:''|\"\")|cat {NOTHING})$")
+"""Ends what is redirected with a command that only serves to empty a file."""
 BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 """Choices in braces, each of which becomes a word."""
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
@@ -81,13 +84,15 @@ class TextWalk:
     Attributes:
         commands: Those that it found.
         folder: In which the next command runs.
+        _folder_before: In which the last one ran before the folder was changed.
+        _outer: The variables that keep what is printed outside of pipelines: of a function, or of who runs the text.
     """
 
     def __init__(self, parsed: ParsedText, variables: Variables, run_by: CommandInText) -> None:
         self.commands: list[CommandInText] = []
         self.folder, self._depth, self._outer = run_by.folder, run_by.depth + 1, run_by.outputs
         self._folder_before = run_by.folder
-        self._parsed, self._variables, self._add = parsed, variables, variables.add
+        self._parsed, self._variables, self._give = parsed, variables, variables.give
 
     def visit(self, node: Node, reads: str, outputs: tuple[str, ...] = ()) -> None:
         """Note the commands and the assignments in a node: what a command holds is found before it.
@@ -120,21 +125,27 @@ class TextWalk:
         self._outer = outer
 
     def _streams_of(self, node: Node, reads: str, outputs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-        """Return the variable that has what a node itself reads, and those that keep what it prints."""
+        """Return the variable that has what a node itself reads, and those that keep what it prints.
+
+        Args:
+            reads, outputs: The same of the node around it.
+        """
         kind = node.type
-        if kind == "function_definition":
+        if kind == "function_definition":  # what its body reads and prints is that of whoever calls it
             name = "".join(map(self._text, node.children_by_field_name("name")))
             self._variables.setdefault(function_output(name), [])
-            self._outer, reads, outputs = (function_output(name),), function_input(name), ()
+            self._outer = (function_output(name),)
+            reads, outputs = function_input(name), ()
         if kind == "command_substitution":
             outputs = (self._name_of("$", node),)
         elif kind == "redirected_statement" or (not outputs and kind in _STATEMENTS):
             outputs = (self._name_of("|", node), *(outputs or self._outer))
-        if any(_redirects_input(child) or (kind == "command" and _stands_for_file(child)) for child in node.children):
+        if any(map(_redirects_input, node.children)) or (kind == "command" and any(map(_prints_file, node.children))):
             reads = self._name_of("<", node)
         if kind == "process_substitution":
-            # What stands for the file is read, or filled, by the command around it.
-            return (reads, (reads,)) if _stands_for_file(node) else (outputs[0] if outputs else "", ())
+            if _prints_file(node):  # `<(...)`: the command around it reads what this prints
+                return reads, (reads,)
+            return "".join(outputs[:1]), ()  # `>(...)`: this reads what the command around it prints
         return reads, outputs
 
     def _name_of(self, kind: str, node: Node) -> str:
@@ -185,7 +196,7 @@ class TextWalk:
             text = use_of(text)
         if node.children[1].type == "+=":
             text = (BETWEEN_FIELDS if is_list else "").join((*self._variables.get(base, [])[-1:], text))
-        self._add((base, name, f"{base}[]") if bracket else (base,), text)
+        self._give(text, base, *((name, f"{base}[]") if bracket else ()))
         if is_list:
             self._variables.add_list(base, [re.sub(r"^\[[^\]]*\]=", "", field) for field in fields])
         if _RUN_BY_OTHERS.match(base):
@@ -198,21 +209,30 @@ class TextWalk:
             return
         files = node.children_by_field_name("destination")[:1] or node.children[-1:]
         if ">" in operator.type:
-            self._note([WRITES_FILE, *self._words(files)], reads, outputs)
+            empties = ">>" not in operator.type and self._has_nothing_to_write(node)
+            self._note([WRITES_FILE, *self._words(files), *([NOTHING] if empties else [])], reads, outputs)
             return
         number = self._descriptor_before(operator.start_byte)
         if number:  # which others read later, as `<&4`
-            self._add((f"&{number}",), use_of(reads))
+            self._give(use_of(reads), f"&{number}")
         # The grammar takes some here-strings for files.
         is_text = self._parsed.source.endswith(b"<<<", 0, operator.end_byte)
         if operator.start_byte in self._parsed.documents:
             self._note_document(*self._parsed.documents[operator.start_byte], reads)
         elif operator.type == "<&":
-            self._add((reads,), use_of(f"&{''.join(self._words(files))}"))
+            self._give(use_of(f"&{''.join(self._words(files))}"), reads)
         elif is_text:
-            self._add((reads,), " ".join(self._words(files)))
+            self._give(" ".join(self._words(files)), reads)
         elif files[0].type != "process_substitution":
             self._note([READS_FILE, *self._words(files)], reads, outputs)
+
+    def _has_nothing_to_write(self, redirection: Node) -> bool:
+        """Return whether a redirection stands alone, or behind a command that only serves to have one."""
+        statement = redirection.parent
+        if statement is None or statement.type != "redirected_statement":
+            return False
+        body = statement.child_by_field_name("body")
+        return body is None or _PRINTS_NOTHING.search(self._text(body)) is not None
 
     def _descriptor_before(self, place: int) -> str:
         """Return the number that belongs to a redirection at this place; empty for none."""
@@ -226,7 +246,7 @@ class TextWalk:
             for expansion in expansions_in(text):
                 self._note(["eval", f': "{expansion}"'])
             text = _ESCAPED_IN_DOCUMENT.sub(r"\1", text)
-        self._add((reads,), text)
+        self._give(text, reads)
 
     # Words: what they are but for the values of variables.
 
@@ -304,12 +324,15 @@ class TextWalk:
             stands_in = "".join(self._word(child, is_quoted=True) for child in given)
             if operator[-1] == "+":  # or nothing does, where the variable has no value
                 name, index = self._name_of("+", node), ""
-                self._add((name,), "")
-            self._add((name,) if operator[-1] != "?" else (), stands_in)
-        elif text.removeprefix("${").removesuffix("}").removeprefix("$") != name + index:
+                self._give("", name)
+            if operator[-1] != "?":  # which only says what is wrong
+                self._give(stands_in, name)
+        elif text.strip("${}") != name + index:  # a part of the value, its length or a change of it
             return UNKNOWN
         is_list = text in ("$@", "${@}") or index == "[@]"
-        element = index if index[1:-1].isdigit() else "[]" if index[1:-1] not in ("", "@", "*") else ""
+        element = "" if index in ("", "[@]", "[*]") else "[]"  # of which the number is not known
+        if index[1:-1].isdigit():
+            element = index
         return use_of(f"{name}{element}", LIST if is_list else how)
 
 
@@ -319,8 +342,8 @@ def _redirects_input(node: Node) -> bool:
     return is_input or node.type == "herestring_redirect"
 
 
-def _stands_for_file(node: Node) -> bool:
-    """Return whether an argument is what other commands print."""
+def _prints_file(node: Node) -> bool:
+    """Return whether a node is `<(...)`: commands that print what is read as a file."""
     return node.type == "process_substitution" and node.children[0].type[:1] == "<"
 
 
