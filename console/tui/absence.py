@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.tui.drafts import replace_file, state_file
 from team_console.console.tui.screen_protocols import MainScreenProtocol
-from team_console.console.tui.workers import start_worker
+from team_console.console.tui.textual_fixes import start_worker
 from team_console.store.contract.team import Team
 from team_console.store.model.safe import safe_line
 from team_console.store.views.digest import Digest, DigestGroup, digest_of_team, group_head, happening_line

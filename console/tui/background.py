@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 from team_console.console.tui.evidence import EvidenceRequest, ShownEvidence, evidence_to_show, gather
+from team_console.console.tui.outcomes import error_text
 from team_console.console.tui.screen_protocols import MainScreenProtocol
-from team_console.console.tui.toast_words import error_text
-from team_console.console.tui.workers import start_worker
+from team_console.console.tui.textual_fixes import start_worker
 from team_console.store.contract.team import attachment_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message

@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.notices import Notifier
+from team_console.console.tui.outcomes import reason_of
 from team_console.console.tui.reader import ReadResult, StoreReader
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.seat_presence import SeatPresence
-from team_console.console.tui.toast_words import reason_of
-from team_console.console.tui.workers import call_later_on, start_worker
+from team_console.console.tui.textual_fixes import call_later_on, start_worker
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message as StoreMessage
@@ -77,10 +77,10 @@ WATCH_AGAIN = 5.0
 
 
 class LookWanted(Message):
-    """Look again; many of these are one."""
+    """Asks for a look at the store; many of these are one."""
 
     def can_replace(self, message: Message) -> bool:
-        """See the class."""
+        """Keep the latest alone."""
         return isinstance(message, LookWanted)
 
 
@@ -118,8 +118,10 @@ class StoreFollower:
         self._pace = Pace()
         self._is_reading = self._must_read_again = self._is_urgent = self._has_read = False
         self._later: dict[str, TimerHandle] = {}
-        self._reported = 0.0
+        """What was put off, by a name for each reason, so that it waits only once."""
+        self._progress_told_at = 0.0
         self._looks_asked = self._looks_begun = self._looks_shown = 0
+        """How many looks were asked for, how many of those a reading covers, and how many of those are shown."""
 
     @property
     def is_behind(self) -> bool:
@@ -136,7 +138,7 @@ class StoreFollower:
     ) -> None:
         """Call `function` in so many seconds, unless something of that name waits already; None for never.
 
-        `anew` lets go of what waits.
+        `anew` lets go of what waits under the name.
         """
         if name in self._later:
             if not anew:
@@ -171,8 +173,8 @@ class StoreFollower:
         """Read again because something changed, now or when the machine bears it; now where a look is wanted."""
         if hint is not None:
             self._note_hint(hint)
-            is_beside = hint.beside and not hint.notes  # no message came or went
-            if is_beside and not self._shows_lock:
+            only_lock_or_trail = hint.beside and not hint.notes  # no message came or went
+            if only_lock_or_trail and not self._shows_lock:
                 self._call_later("beside", BESIDE, self.look)  # when the next reading would not have seen it anyway
                 return
         if self._is_reading:
@@ -230,9 +232,10 @@ class StoreFollower:
             self._show_known(progress=(event.done, event.total))
 
     def _tell_progress(self, done: int, total: int) -> bool:
+        """Tell, from the thread that reads, how far it is; return whether it is to go on."""
         moment = monotonic()
-        if moment - self._reported > _PROGRESS_APART:
-            self._reported = moment
+        if moment - self._progress_told_at > _PROGRESS_APART:
+            self._progress_told_at = moment
             self._app.post_message(Progressed(done, total))
         return self._goes_on
 
@@ -305,7 +308,7 @@ class StoreFollower:
         self._call_later("failed", HOLDER_LOOK, self.look)
 
     def _show_known(self, **known: Any) -> None:
-        """Show what is known of the store now, with what was known before."""
+        """Show what is `known` of the store now, by fields of `ScreenState`, with what was known before."""
         situation, now = replace(self._situation, **known), self._team.clock()
         if self._main.is_mounted:
             with suppress(NoMatches):  # a reading may end while the screen is being taken down

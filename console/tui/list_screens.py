@@ -14,8 +14,8 @@ from team_console.console.preferences import theme_names
 from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.empty_lists import first_step, no_team_lines
 from team_console.console.tui.screen_state import ScreenState
+from team_console.console.tui.textual_fixes import start_worker
 from team_console.console.tui.themes import THEMES, first_theme, native_colours, remember_theme, theme_name
-from team_console.console.tui.workers import start_worker
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError

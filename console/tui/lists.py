@@ -11,7 +11,7 @@ from team_console.console.selection import Mode
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.screen_state import ScreenState, shows_the_same
-from team_console.console.tui.workers import start_worker
+from team_console.console.tui.textual_fixes import start_worker
 from textual.app import ComposeResult
 from textual.containers import Container
 

@@ -1,23 +1,26 @@
-"""What became of a request while it is read, and what is pending about it."""
+"""What became of a request, of a decision and of what was done, in the words of lists and toasts."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from datetime import datetime
 
 from msgspec.structs import replace
+from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import first_of, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.views.rows import (
-    RequestRow,
-    RequestState,
-    View,
-)
+from team_console.store.service.caller import Receipt
+from team_console.store.views.rows import RequestRow, RequestState, View
 from team_console.widgets.document import Document
+from team_console.widgets.form_results import UNSURE, Stopped
 from team_console.widgets.request_documents import newer_words, newest_version
 from team_console.widgets.signs import REQUESTS
 from team_console.widgets.text import clock_time
+
+# A request that is read, and what is pending about it.
 
 GONE = "✗ it is gone from the queue"
 NO_LONGER = "✓ it no longer waits here"
@@ -74,7 +77,7 @@ def pending_words(decided: str) -> str:
 
 
 def with_pending(document: Document, decided: str) -> Document:
-    """Return the document of such a thing, which says it first."""
+    """Return the document of a thing with a pending decision or a draft, which says so first."""
     how = "a and r go on with what you began" if decided == DRAFT else "U undo, W write now"
     return with_banner(document, f"{pending_words(decided)} · {how}")
 
@@ -82,3 +85,66 @@ def with_pending(document: Document, decided: str) -> Document:
 def with_banner(document: Document, outcome: str) -> Document:
     """Return the document of a request that waits no more while it is read, which says so above its text."""
     return replace(document, banner=" · ".join(filter(None, (outcome, document.banner))))
+
+
+# Toasts: what was done, in the words of what is known (written, never delivered), and what failed.
+
+_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
+"""The signs of a heading, which say nothing where all stands in one line."""
+
+
+def receipt_words(what: str, *receipts: Receipt) -> str:
+    """Return the toast for receipts: what was done, to whom, warnings and repairs.
+
+    Args:
+        what: A past participle, such as `sent` or `asked to stop`; it begins the sentence.
+    """
+    messages = [message for receipt in receipts for message in receipt.messages]
+    names = list(dict.fromkeys(name for message in messages for name in message.recipients))
+    head = what[:1].upper() + what[1:]
+    if all(receipt.repeated for receipt in receipts) and receipts:
+        head = f"✓ {head}: it was there already, nothing was written"
+    elif not messages:
+        head = f"✓ {head}"
+    elif what == "sent":
+        head = f"✓ Sent to {names_listed(names)}"
+    else:
+        head = f"✓ {head} · written for {names_listed(names)}"
+    notes = [note for receipt in receipts for note in receipt.told]
+    follows = [safe_line(note, 300) for receipt in receipts for note in receipt.notes]
+    return "\n".join([head, *dict.fromkeys(follows), *(f"△ {safe_line(note, 300)}" for note in dict.fromkeys(notes))])
+
+
+def in_quotes(text: str) -> str:
+    """Return the first words of what is answered, as safe text in quotation marks."""
+    line = safe_line(" ".join(_HEADING.sub("", text).split()), 160)
+    return f"“{line}”" if line else ""
+
+
+def names_listed(names: Iterable[str], most: int = 6) -> str:
+    """Return names in a sentence, the many cut short; safe text."""
+    return first_of([safe_line(name, 64) for name in names], most)
+
+
+def error_text(error: BaseException) -> str:
+    """Return the error and the next step, as safe text; of an unexpected error only its kind, never its words."""
+    if not isinstance(error, TeamError):
+        return f"✗ Unexpected: {reason_of(error)}. {UNSURE}"
+    if isinstance(error, Stopped):
+        return f"✗ {safe_line(error.message, 300)}"
+    hint = f"\n{safe_text(error.hint)}" if error.hint else ""
+    return f"✗ {error.code}: {safe_text(error.message)}{hint}"
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the error in one safe line.
+
+    Words of foreign exceptions may quote messages and tokens (a database driver quotes the values it was given), so
+    only their kind is told, and of a system error what the system says.
+    """
+    if isinstance(error, TeamError):
+        return safe_line(error.message, 300)
+    if isinstance(error, OSError) and error.strerror:
+        place = f": {error.filename}" if isinstance(error.filename, str) else ""
+        return safe_line(f"{error.strerror}{place}", 300)
+    return type(error).__name__

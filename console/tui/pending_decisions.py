@@ -18,10 +18,9 @@ from msgspec.structs import replace
 from team_console.console.clients.client_process import is_alive, started_at
 from team_console.console.selection import DONE
 from team_console.console.tui.drafts import Draft
-from team_console.console.tui.outcomes import DRAFT
+from team_console.console.tui.outcomes import DRAFT, error_text, reason_of, receipt_words
 from team_console.console.tui.screen_protocols import MainScreenProtocol
-from team_console.console.tui.toast_words import error_text, reason_of, receipt_words
-from team_console.console.tui.workers import start_worker
+from team_console.console.tui.textual_fixes import start_worker
 from team_console.store.contract.team import AuditLine, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text

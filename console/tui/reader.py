@@ -77,12 +77,15 @@ class StoreReader:
         self._team, self._me = team, me
         self.tell: Callable[[int, int], bool] = lambda done, total: True
         self._first: Future[ReadResult] | None = None
+        """The reading that `begin` began, until `read` gives it out."""
         self._projection: Projection | None = None
         self._number = 0
         self._view: View | None = None
         self._read_before: Snapshot | None = None
+        """The snapshot that `_view` is made of."""
         self._view_holds_until = datetime.max.replace(tzinfo=UTC)
         self._new_history: HistoryPage | None = None
+        """Archived messages that were read and that no view knows yet."""
         self._archive_problems: tuple[Problem, ...] = ()
         self._archives_complete = False
         self.knows_archives = False

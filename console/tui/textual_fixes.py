@@ -12,9 +12,9 @@ import re
 import select
 import sys
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from time import monotonic, sleep
 from typing import Any, TypeVar, cast
 
@@ -32,10 +32,12 @@ from textual.app import App
 from textual.color import Color
 from textual.css.query import NoMatches
 from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import CursorPosition, Key, Paste, Resize
 from textual.geometry import Size
 from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.notifications import Notifications
 from textual.screen import Screen
 from textual.style import Style
@@ -300,7 +302,33 @@ class MendedDriver(LinuxDriver):
             self.resume_application_mode()
 
 
-# The app.
+# The app, and work beside its keys.
+
+
+def start_worker(
+    node: DOMNode,
+    work: Callable[..., Coroutine[Any, Any, None]],
+    *arguments: object,
+    group: str,
+    exit_on_error: bool = False,
+) -> None:
+    """Run `work` with its arguments as a worker of `node`, in place of `run_worker`.
+
+    It is called when the worker begins: an app that is told to end before would leave a coroutine that nobody awaits,
+    and Python says so on the terminal.
+    """
+    begun: Any = partial(work, *arguments)
+    # Without a description Textual writes all arguments out as text: a view of 10,000 messages takes 0.6 s.
+    node.run_worker(begun, group=group, description=group, exit_on_error=exit_on_error)
+
+
+def call_later_on(node: MessagePump, seconds: float, function: Callable[[], None]) -> asyncio.TimerHandle:
+    """Call `function` after so many seconds, in place of `set_timer`, unless `cancel` of what is returned is called.
+
+    Each of Textual's timers takes a task; of these many are set, and few ever come due. It runs as a message of `node`,
+    so that a defect in it is told as any other and not printed by the loop.
+    """
+    return asyncio.get_running_loop().call_later(seconds, node.call_next, function)
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:

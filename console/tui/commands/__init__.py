@@ -7,7 +7,6 @@ from functools import partial
 
 from team_console.console.selection import PLACES, ActionContext, Mode
 from team_console.console.tui.commands import (
-    asking_back,
     deciding,
     deciding_many,
     help_and_settings,
@@ -32,8 +31,8 @@ HANDLERS: Mapping[str, Callable[[MainScreen, ActionContext], object]] = {
     "dismiss": deciding_many.dismiss,
     "undo": deciding.undo,
     "write_now": lambda screen, context: screen.pending_decisions.write_now(),
-    "ask_back": asking_back.ask_back,
-    "remark": asking_back.remark,
+    "ask_back": deciding.ask_back,
+    "remark": deciding.remark,
     "message": writing.message,
     "broadcast": writing.broadcast,
     "shutdown": stopping.shutdown,

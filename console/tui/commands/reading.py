@@ -11,7 +11,7 @@ from typing import ClassVar
 from team_console.console.selection import ActionContext
 from team_console.console.tui.absence import digest_title, news_of_team
 from team_console.console.tui.main import MainScreen
-from team_console.console.tui.workers import start_worker
+from team_console.console.tui.textual_fixes import start_worker
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.conversation import gather_thread
 from team_console.store.views.digest import DigestGroup, group_head, happening_line

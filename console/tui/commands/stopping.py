@@ -10,8 +10,8 @@ from team_console.console.selection import ActionContext
 from team_console.console.tui.commands.reading import RENEWED_EVERY, ReadingScreen
 from team_console.console.tui.commands.writing import warnings_on_reach
 from team_console.console.tui.main import MainScreen
+from team_console.console.tui.outcomes import names_listed
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
-from team_console.console.tui.toast_words import names_listed
 from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.service import requests, sending
 from team_console.store.views.rows import AgentState, Flag, RequestRow, StopRow, StopStage, View

@@ -11,8 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.selection import MESSAGE, ActionContext, Mode
 from team_console.console.tui.main import MainScreen
+from team_console.console.tui.outcomes import in_quotes, names_listed, receipt_words
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite, names_on_record
-from team_console.console.tui.toast_words import in_quotes, names_listed, receipt_words
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import URGENT, Message
 from team_console.store.model.names import ALL, USER

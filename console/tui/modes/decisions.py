@@ -14,9 +14,9 @@ from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.empty_lists import empty_words
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
+from team_console.console.tui.outcomes import reason_of
 from team_console.console.tui.screen_state import ScreenState
-from team_console.console.tui.toast_words import reason_of
-from team_console.console.tui.workers import start_worker
+from team_console.console.tui.textual_fixes import start_worker
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind

@@ -14,9 +14,9 @@ from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
+from team_console.console.tui.outcomes import reason_of
 from team_console.console.tui.screen_state import ScreenState, findings_elsewhere, store_status
-from team_console.console.tui.toast_words import reason_of
-from team_console.console.tui.workers import start_worker
+from team_console.console.tui.textual_fixes import start_worker
 from team_console.store.contract.snapshot import FOREIGN_TEAM, KEPT_PRIVATE, Snapshot
 from team_console.store.contract.team import AuditLine, Team, WatchState
 from team_console.store.model.clock import from_text
