@@ -23,8 +23,8 @@ from team_console.console.tui.notices import Notifier
 from team_console.console.tui.reader import StoreReader
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.seat_presence import SeatPresence
-from team_console.console.tui.textual_fixes import PatientStylesheet, unbind, write_to_terminal
-from team_console.console.tui.themes import TERMINAL, THEMES, first_theme, native_colours
+from team_console.console.tui.textual_fixes import unbind, write_to_terminal
+from team_console.console.tui.themes import first_theme
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.safe import counted
@@ -65,13 +65,13 @@ class ConsoleApp(GuardedApp[int]):
         reader: StoreReader | None = None,
         is_temporary: bool = False,
     ) -> None:
-        super().__init__(ansi_color=native_colours())
+        checked = load_preferences()
+        super().__init__(checked.preferences.theme)
         self.team, self.reader = team, reader or StoreReader(team, me)
         team.look_wait = LOCK_WAIT
         self._last_key_at: tuple[float, datetime] | None = None
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
-        checked = load_preferences()
         self.preferences, self._mistakes = checked.preferences, checked.mistakes
         self.last_visit = LastVisit(team.location, me, enabled=not self.read_only)
         self.next_team: str | None = None
@@ -90,10 +90,6 @@ class ConsoleApp(GuardedApp[int]):
         self.presence = SeatPresence(team, me, read_only=self.read_only)
         self.follower = StoreFollower(self, self.main, self.reader, self._notifier, self.presence)
         self._keys = KeyQueue(self, super().on_event, self.frames)
-        for theme in (*THEMES, *TERMINAL):
-            self.register_theme(theme)
-        self.stylesheet = PatientStylesheet(variables=self.theme_variables)
-        self.theme = first_theme(self.console.color_system, self.preferences.theme)
 
     def take_preferences(self, preferences: Preferences) -> None:
         """Make what the human chose hold from now on."""

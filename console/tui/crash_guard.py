@@ -21,7 +21,8 @@ from typing import Any, TypeVar
 from rich.console import RenderableType
 from team_console.console.defects import Defects
 from team_console.console.tui.canvas import Canvas, CanvasDriver
-from team_console.console.tui.textual_fixes import MendedApp, mend_textual
+from team_console.console.tui.textual_fixes import MendedApp, PatientStylesheet, mend_textual
+from team_console.console.tui.themes import TERMINAL, THEMES, first_theme, native_colours
 from team_console.widgets.held_frames import FrameHeld, Frames
 from team_console.widgets.panel import NotShown
 from textual import on
@@ -43,11 +44,16 @@ _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 class GuardedApp(MendedApp[ReturnT]):
-    """An app that ends with a log of the places in the code after an exception that nobody expected."""
+    """An app with our themes, which ends with a log of the places in the code after an exception nobody expected."""
 
-    def __init__(self, *, ansi_color: bool | None = None) -> None:
+    def __init__(self, preferred_theme: str) -> None:
+        """`preferred_theme` is that of the settings; empty for none."""
         mend_textual()
-        super().__init__(ansi_color=ansi_color)
+        super().__init__(ansi_color=native_colours())
+        for theme in (*THEMES, *TERMINAL):
+            self.register_theme(theme)
+        self.stylesheet = PatientStylesheet(variables=self.theme_variables)
+        self.theme = first_theme(self.console.color_system, preferred_theme)
         self.defects, self.canvas = Defects(), Canvas()
         self.frames = Frames(self._tell_when_held, self.canvas.text_at)
         self._is_ending = False

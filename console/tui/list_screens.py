@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
-from team_console.console.preferences import theme_names
+from team_console.console.preferences import load_preferences, theme_names
 from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.empty_lists import first_step, no_team_lines
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.textual_fixes import start_worker
-from team_console.console.tui.themes import THEMES, first_theme, native_colours, remember_theme, theme_name
+from team_console.console.tui.themes import remember_theme, theme_name
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError
@@ -240,11 +240,8 @@ class PickerApp(GuardedApp[str | None]):
 
     def __init__(self, make: Callable[[], ModalScreen[Any]]) -> None:
         """`make` returns its one screen, whose result is the location of a team; None for none."""
-        super().__init__(ansi_color=native_colours())
+        super().__init__(load_preferences().preferences.theme)
         self._make = make
-        for theme in THEMES:
-            self.register_theme(theme)
-        self.theme = first_theme(self.console.color_system)
 
     def on_mount(self) -> None:
         """Show the teams, or the first steps."""

@@ -162,7 +162,7 @@ def theme_name(theme: str) -> str:
     return next((name for name, chosen in theme_names().items() if chosen == theme), "")
 
 
-def first_theme(color_system: str | None, preferred: str = "") -> str:
+def first_theme(color_system: str | None, preferred: str) -> str:
     """Return the theme to begin with: what the environment names, else the settings, that of last time, what can be
     shown.
     """

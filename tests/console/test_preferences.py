@@ -9,7 +9,7 @@ import pytest
 from team_console.console.preferences import OwnCommand, Preferences, Sort, as_toml, check
 from team_console.console.tui import app
 from team_console.console.tui.commands import help_and_settings as commands
-from team_console.console.tui.list_screens import ThemeList
+from team_console.console.tui.list_screens import PickerApp, ThemeList
 from team_console.console.tui.notices import POP_TITLE
 from team_console.console.tui.themes import CONTRAST, DARK
 from team_console.store.service import sending
@@ -83,8 +83,8 @@ async def test_a_theme_shows_while_the_cursor_is_on_it_and_is_kept_only_by_enter
     team: MemoryTeam, write: Callable[[str], object]
 ) -> None:
     write('theme = "contrast"')
+    assert PickerApp(lambda: ThemeList(remembers=False)).theme == CONTRAST
     async with opened(team) as desk:
-        assert desk.app.theme == CONTRAST
         desk.app.theme = DARK
         await desk.performs("theme")
         await desk.until(lambda: isinstance(desk.front, ThemeList), "the list")
@@ -97,6 +97,7 @@ async def test_a_theme_shows_while_the_cursor_is_on_it_and_is_kept_only_by_enter
         await desk.pilot.press("j", "j", "enter")
         await desk.is_back()
         assert desk.app.theme == CONTRAST
+    write("")
     async with opened(team) as desk:
         assert desk.app.theme == CONTRAST, "the theme of last time"
 
