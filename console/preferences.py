@@ -357,23 +357,26 @@ class _FileReading:
         return taken
 
     def _valid_filters(self, values: Any) -> Mapping[str, str]:
+        """Return the queries that can be asked for by their names; they may name each other."""
         given = values if isinstance(values, dict) else {}
         saved = {name: query for name, query in given.items() if isinstance(query, str)}
         return self.table("filters", {name: partial(_valid_query, saved, name) for name in given}, values)
 
     def _valid_commands(self, values: Any) -> tuple[OwnCommand, ...]:
+        """Return the commands of which nothing is wrong or missing."""
         if not isinstance(values, list) or not all(isinstance(one, dict) for one in values):
             raise _WrongError("commands is a list of tables", "Begin each with [[commands]].")
         checks = {**_checks_of_types(OwnCommand), "key": self._valid_key_of_command, "run": _valid_shell_line}
         whole = []
         for number, one in enumerate(values, start=1):
-            given = {"key": None, "run": None, **one}
+            given = {"key": None, "run": None, **one}  # both are needed: None is a mistake where one is missing
             taken = self.table("commands", checks, given, number)
             if taken.keys() == given.keys():
                 whole.append(OwnCommand(**taken))
         return tuple(whole)
 
     def _valid_key_of_command(self, value: Any) -> str:
+        """Return a key that no action and no earlier command has."""
         if not isinstance(value, str) or not _is_key(value):
             raise _WrongError("each command has a key", 'Such as key = "F" or key = "ctrl+x".')
         if value in FIXED_KEYS:
@@ -384,6 +387,7 @@ class _FileReading:
         return value
 
     def _valid_key_table(self, values: Any) -> Mapping[str, tuple[str, ...]]:
+        """Return the keys of actions that are keys, and that no other action has or is given here."""
         taken = self.table("keys", {name: partial(_valid_keys, name) for name in self._usual}, values)
 
         def of_no_other(name: str, own: tuple[str, ...]) -> tuple[str, ...]:
@@ -403,6 +407,7 @@ def _checks_of_types(kind: type[Struct]) -> dict[str, Check]:
 
 
 def _valid_of_type(kind: type[Struct], one: FieldInfo, value: Any) -> Any:
+    """Return a value as the type of its field says."""
     try:
         return convert(value, one.type)
     except ValidationError:
@@ -432,6 +437,7 @@ def theme_called(name: str) -> str:
 
 
 def _valid_theme(value: Any) -> str:
+    """Return the name of a theme that there is."""
     name = value.strip() if isinstance(value, str) else ""
     if name and theme_called(name):
         return name
@@ -446,6 +452,7 @@ _QUERY_NAME = re.compile(r'[^\s"]+')
 
 
 def _valid_query(saved: Mapping[str, str], name: str, value: Any) -> str:
+    """Return a query that can be read, under a name that can be asked for; `saved` are all of the file."""
     if not isinstance(value, str):
         raise _WrongError(f"{safe_line(name, 60)} is a query in quotes", 'Such as "is:open from:bob".')
     if _QUERY_NAME.fullmatch(name) is None:
@@ -458,6 +465,7 @@ def _valid_query(saved: Mapping[str, str], name: str, value: Any) -> str:
 
 
 def _valid_keys(name: str, value: Any) -> tuple[str, ...]:
+    """Return the key or the keys of an action, all of which are keys that can be given away."""
     keys = [value] if isinstance(value, str) else value
     if not isinstance(keys, list) or not keys or not all(isinstance(key, str) and _is_key(key) for key in keys):
         raise _WrongError(f"{name} is a key or a list of keys", 'Such as "a", "ctrl+x", "f5" or ["a", "f5"].')
@@ -477,6 +485,7 @@ def _keys_in_force(usual: Mapping[str, tuple[str, ...]], chosen: Any) -> dict[st
 
 
 def _valid_shell_line(value: Any) -> str:
+    """Return a line for the shell in which each placeholder is one word."""
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise _WrongError("run is a line for the shell", 'Such as run = "git log --oneline".')
     if (wrong := misplaced_placeholder(value)) is not None:
@@ -532,6 +541,7 @@ def line_number_of(lines: list[str], table: str, name: str, number: int) -> int:
 
 
 def _key_pattern(name: str) -> str:
+    """Return the regular expression of a key at the beginning of a line, with quotes around it or without."""
     return rf"\s*[\"']?{re.escape(name)}[\"']?\s*"
 
 
@@ -573,6 +583,7 @@ def _setting_lines(table: Struct, names: Iterable[str] = (), *, chosen: str = ""
 
 
 def _line_of_key(name: str, usual: tuple[str, ...], own: tuple[str, ...] | None) -> str:
+    """Return the line for the keys of an action; the usual ones stand in a comment."""
     return f"# {name} = {toml_text(usual)}" if own is None else f"{name} = {toml_text(own)}"
 
 

@@ -79,10 +79,10 @@ def test_a_room_of_the_store_knows_only_those_before_it(room: str) -> None:
     assert [entry for entry in named if is_within(entry[1], later)] == []
 
 
-def test_only_two_verbs_open_the_screen() -> None:
+def test_only_one_module_outside_of_it_opens_the_screen() -> None:
     paths = [path for path in modules("console") if not path.is_relative_to(ROOT / "console/tui")]
     opening = {path for path in paths for name in imports_of(path) if is_within(name, {"console.tui"})}
-    assert opening == {ROOT / "console/cli/opening.py", ROOT / "console/cli/team.py"}
+    assert opening == {ROOT / "console/cli/opening.py"}
 
 
 def test_no_imports_form_a_circle() -> None:

@@ -49,7 +49,7 @@ class Verb(Struct, frozen=True):
 
 _VERBS_BY_HEADING = {
     "Start a team": {
-        "team.demo": "watch a simulated team at work, in a temporary folder",
+        "opening.demo": "watch a simulated team at work, in a temporary folder",
         "team.init": "make a new team in a folder, a database file or on a server",
         "team.member": "add, change, remove or list the members in the team's settings",
         "team.migrate": "copy a team with its history to a folder, a database file or a server",

@@ -1,12 +1,13 @@
-"""Opens the console: in this terminal, on a team that is found or picked from a list, or in a browser (`serve`)."""
+"""Opens the console: on a team that is found or picked, on a simulated one (`demo`), or in a browser (`serve`)."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
+import time
 
-from team_console.console.cli.arguments import arg, flag, verb
+from team_console.console.cli.arguments import DAY, arg, flag, seconds, verb
 from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.streams import is_terminal
 from team_console.console.selection import is_page
@@ -22,13 +23,13 @@ def open_console(call: Call) -> int:
     Raises:
         TeamError: `USAGE` without a screen, `TEAM_NOT_FOUND` when the team that is named is none.
     """
-    need_screen("In a script use a verb, such as team-console status; team-console --help lists them.")
+    _need_screen("In a script use a verb, such as team-console status; team-console --help lists them.")
     try:
         call.team.config()
     except TeamError as error:
         if error.code is not Code.TEAM_NOT_FOUND or call.options.team:
             raise
-        call.options.team = choose_team(error)
+        call.options.team = _choose_team(error)
         if call.options.team is None:
             return 0
 
@@ -42,7 +43,7 @@ def open_console(call: Call) -> int:
     return run_console(call.team, me=call.given_actor, read_only=call.options.read_only, reader=reader)
 
 
-def need_screen(instead: str) -> None:
+def _need_screen(instead: str) -> None:
     """See that there is a terminal with a screen; `instead` says what can be done without.
 
     Raises:
@@ -59,9 +60,9 @@ def need_screen(instead: str) -> None:
         )
 
 
-def choose_team(nothing_found: TeamError) -> str | None:
+def _choose_team(nothing_found: TeamError) -> str | None:
     """Let the human choose among the teams below the current folder and those of other programs; where there is none,
-    say how the first one is made, and wait for it. None when they leave.
+    say how the first one is made, and wait for it. Returns its location; None when they leave.
 
     Raises:
         TeamError: `nothing_found`, when there is none and the environment names one, and in a browser, whose address
@@ -79,6 +80,47 @@ def choose_team(nothing_found: TeamError) -> str | None:
     if not locations:
         return wait_for_team(lambda: str(team) if (team := nearest_team(here)) is not None else None)
     return pick_team(locations)
+
+
+# `demo`: the console on a simulated team.
+
+
+@verb(
+    arg("--speed", "2 is twice as fast (default: 1)", type=float, default=1.0, metavar="FACTOR"),
+    arg("--seed", "same seed, same words (default: 42)", type=int, default=42, metavar="N"),
+    flag("--keep", "keep the folder"),
+    seconds("--headless", "no console: print the folder, run this long, then stop", DAY),
+)
+def do_demo(call: Call) -> int:
+    """Start a simulated team in a temporary folder and open the console on it. The agents are real processes on a
+    real queue: approve a plan, reject one with a reason, write to somebody, ask somebody to stop, and watch what
+    they do. Leaving deletes the folder.
+
+    Examples:
+      team-console demo --speed 2"""
+    options = call.options
+    if options.team:
+        raise UsageError("the demo makes its own team", "Leave -t out; --keep keeps the demo's folder.")
+    if not 0 < options.speed <= 1000:
+        raise UsageError(f"--speed {options.speed} is not a speed", "For example --speed 2.")
+    if options.headless is None:
+        _need_screen("The demo plays without a console by --headless SECONDS.")
+    from team_console.console.demo.simulation import simulation  # 20 ms: processes
+
+    with simulation(seed=options.seed, speed=options.speed, keep=options.keep) as folder:
+        if options.headless is not None:
+            call.print_result({"success": True, "action": "demo", "location": str(folder)}, folder)
+            call.flush()
+            time.sleep(options.headless)
+            return 0
+        from team_console.console.tui.app import run_console  # 300 ms: Textual
+
+        options.team = str(folder)
+        read_only = options.read_only
+        status = run_console(call.team, me=call.given_actor, read_only=read_only, is_temporary=not options.keep)
+    if options.keep:
+        call.note(f"the team is kept in {folder}")
+    return status
 
 
 # `serve`: the console in a browser on this machine.

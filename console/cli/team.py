@@ -1,11 +1,10 @@
-"""Verbs that make and change a team: `demo`, `init`, `member`, `migrate`."""
+"""Verbs that make and change a team: `init`, `member`, `migrate`."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
-import time
 from argparse import BooleanOptionalAction
 from collections.abc import Collection, Sequence
 from contextlib import closing
@@ -13,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import asdict, replace
-from team_console.console.cli.arguments import DAY, arg, flag, seconds, verb
+from team_console.console.cli.arguments import arg, seconds, verb
 from team_console.console.cli.call import Call, UsageError, split_names
-from team_console.console.cli.opening import need_screen
 from team_console.console.cli.printing import Cells, print_table
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
@@ -38,47 +36,6 @@ from team_console.store.settings.editing import new_settings_text, write_new_set
 from team_console.store.settings.table import ROLES
 from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME, Agent, TeamConfig
 from team_console.store.views.findings import key_findings, trail_findings
-
-# `demo`: a simulated team.
-
-
-@verb(
-    arg("--speed", "2 is twice as fast (default: 1)", type=float, default=1.0, metavar="FACTOR"),
-    arg("--seed", "same seed, same words (default: 42)", type=int, default=42, metavar="N"),
-    flag("--keep", "keep the folder"),
-    seconds("--headless", "no console: print the folder, run this long, then stop", DAY),
-)
-def do_demo(call: Call) -> int:
-    """Start a simulated team in a temporary folder and open the console on it. The agents are real processes on a
-    real queue: approve a plan, reject one with a reason, write to somebody, ask somebody to stop, and watch what
-    they do. Leaving deletes the folder.
-
-    Examples:
-      team-console demo --speed 2"""
-    options = call.options
-    if options.team:
-        raise UsageError("the demo makes its own team", "Leave -t out; --keep keeps the demo's folder.")
-    if not 0 < options.speed <= 1000:
-        raise UsageError(f"--speed {options.speed} is not a speed", "For example --speed 2.")
-    if options.headless is None:
-        need_screen("The demo plays without a console by --headless SECONDS.")
-    from team_console.console.demo.simulation import simulation  # 20 ms: processes
-
-    with simulation(seed=options.seed, speed=options.speed, keep=options.keep) as folder:
-        if options.headless is not None:
-            call.print_result({"success": True, "action": "demo", "location": str(folder)}, folder)
-            call.flush()
-            time.sleep(options.headless)
-            return 0
-        from team_console.console.tui.app import run_console  # 300 ms: Textual
-
-        options.team = str(folder)
-        read_only = options.read_only
-        status = run_console(call.team, me=call.given_actor, read_only=read_only, is_temporary=not options.keep)
-    if options.keep:
-        call.note(f"the team is kept in {folder}")
-    return status
-
 
 # `init`: a new team.
 
