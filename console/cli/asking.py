@@ -313,8 +313,16 @@ def do_shutdown(call: Call) -> int:
     timeout = options.timeout
     if options.everyone and timeout is None:
         timeout = call.team.config().overdue_seconds["shutdown"]
-    stops = [_ask_to_stop(call, agent, timeout) for agent in agents]
-    agreed = agreed_by_now(call.team, stops, me=call.actor) if timeout is not None else 0
+    stops: list[StopRequest] = []
+    try:
+        for agent in agents:
+            stops.append(_ask_to_stop(call, agent, timeout))
+        agreed = agreed_by_now(call.team, stops, me=call.actor) if timeout is not None else 0
+    except TeamError as error:
+        # guard: those-asked-to-stop-are-told
+        if stops:
+            error.facts["deliveries"] = [_stop_json(stop) for stop in stops]
+        raise
     rows = [_stop_json(stop) for stop in stops]
     status = int(timeout is not None and agreed < len(rows))
     if call.as_json:
