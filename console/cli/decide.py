@@ -195,6 +195,9 @@ def do_approve(call: Call) -> int:
       team-console approve REQUEST --note "Keep it small"
       team-console approve REQUEST REQUEST
       team-console approve REQUEST --always"""
+    edited = call.options.edited
+    # Once for all of them: standard input can be read once.
+    call.options.updated = file_text(edited, what="--edited") if edited is not None else None
     return _decide_each(call, _approve)
 
 
@@ -216,7 +219,7 @@ def _approve(call: Call) -> None:
         scope="once" if options.always is None else "always",
         suggestion=None if options.always is _ONLY_SUGGESTION else options.always,
         mode=options.mode,
-        updated=file_text(options.edited, what="--edited") if options.edited is not None else None,
+        updated=options.updated,
     )
     call.print_receipt(receipt, _decision_lines("approved", receipt))
 
