@@ -333,5 +333,9 @@ def _report_defect(error: Exception, call: Call) -> int:
 
     if os.environ.get("TEAM_CONSOLE_DEBUG"):
         traceback.print_exc(file=sys.stderr)
-    call.report_defect(defect_error(error, where="the command line"))
+    defect = defect_error(error, where="the command line")
+    if call.as_json:
+        call.json(defect)
+    else:
+        call.note(f"team-console: unexpected {defect['message']}", f"  {defect['hint']}")
     return 1

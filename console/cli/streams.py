@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TextIO
 
 from team_console.store.model.errors import Code, TeamError
@@ -70,14 +70,6 @@ class Output:
         self.note(f"team-console: {error.message} ({error.code})")
         if error.hint:
             self.note(f"  {error.hint}")
-
-    def report_defect(self, refusal: Mapping[str, Any]) -> None:
-        """Report a defect of ours, by its error object, in one line and without a traceback."""
-        if self.as_json:
-            self.json(refusal)
-        else:
-            self.note(f"team-console: unexpected {refusal['message']}", f"  {refusal['hint']}")
-        self.flush()
 
     def flush(self) -> None:
         """Make sure the result is out.

@@ -27,7 +27,7 @@ from team_console.store.backends.open import (
 )
 from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import canonical, check_name, hint_with_nearest, is_name
+from team_console.store.model.names import ALL, canonical, check_name, hint_with_nearest, is_name
 from team_console.store.model.safe import counted
 from team_console.store.service import members as service
 from team_console.store.service.migration import migrate, names_database, open_target
@@ -112,7 +112,7 @@ def _name_for_team(place: str) -> str:
         name = path.parent.name if path.name == OWN_FOLDER else path.name
     name = name.removesuffix(Path(name).suffix) if names_database(place) else name
     name = canonical(name)
-    return name if is_name(name) and name != "all" else "team"
+    return name if is_name(name) and name != ALL else "team"
 
 
 def _write_team(place: str, name: str, lead: str, agents: list[Agent]) -> str:
@@ -215,12 +215,9 @@ def parse_rules(given: Sequence[str]) -> tuple[str, ...] | None:
 
 # `member`: adds, changes, removes and lists the members in the team's settings.
 
-_ACTIONS = ("add", "set", "remove", "list")
-_EVERYBODY = "all"
-
 
 @verb(
-    arg("what", "what to do", choices=_ACTIONS),
+    arg("what", "what to do", choices=("add", "set", "remove", "list")),
     arg(
         "members",
         f"members; ROLE is one of {', '.join(ROLES)}",
@@ -277,7 +274,7 @@ def _given_fields(call: Call) -> dict[str, Any]:
     for key in ("may_message", "may_send"):
         if (text := getattr(options, key)) is not None:
             names = split_names([text])
-            fields[key] = None if _EVERYBODY in names else frozenset(names)
+            fields[key] = None if ALL in names else frozenset(names)
     if options.ask_for is not None:
         fields["ask_for"] = parse_rules(options.ask_for)
     return fields

@@ -6,7 +6,6 @@ Every agent plays its parts, all in one process, through the Python API like any
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import re
 import sys
@@ -25,6 +24,7 @@ from team_console.store.model.names import USER
 from team_console.store.protocol.client_requests import answers_text
 from team_console.store.protocol.kinds import ASKBACK
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.sprint_bodies import sprint_content
 
 Values = Mapping[str, Any]
 """Entries of the story, or names and what they stand for in a scene."""
@@ -105,11 +105,6 @@ class DemoStory(Struct, frozen=True, forbid_unknown_fields=True):
         folded, listed = text.casefold(), self.lists[entries]
         fits = [entry for entry in listed if any(word in folded for word in entry.get("fits", ()))]
         return fits or [entry for entry in listed if "fits" not in entry]
-
-
-def sprint_content(name: str, body: Values) -> str:
-    """Return the content of a sprint message."""
-    return f"{name}: {json.dumps({'msg_type': name, **body}, ensure_ascii=False)}"
 
 
 _NAMED = re.compile(r"\{([\w.]+)(?:\|([^{}]*))?\}")

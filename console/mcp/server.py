@@ -216,7 +216,12 @@ class Tools:
         details: Annotated[str, Field(description="what was made, what is left, where to look")] = "",
     ) -> SentResult:
         """Tell the lead that your work is done; it stands in the roster as your last report."""
-        return await self._write(lambda caller: _report(caller, summary, details))
+        payload = {"message": details or summary}
+        return await self._write(
+            lambda caller: sending.send(
+                caller, to=caller.team.config().lead, type="notify", summary=summary, payload=payload
+            )
+        )
 
     async def _write(self, act: Callable[[Caller], Receipt]) -> CallToolResult:
         """Return the tool's result of what `act` wrote."""
@@ -283,13 +288,6 @@ def _answer_stop(caller: Caller, request_id: str, agree: bool, reason: str) -> R
     if agree:
         return requests.approve(caller, request_id=request_id, note=reason or None, seen=named)
     return requests.reject(caller, request_id=request_id, reason=reason, seen=named)
-
-
-def _report(caller: Caller, summary: str, details: str) -> Receipt:
-    """Tell the lead what is done; returns the receipt of the message."""
-    lead = caller.team.config().lead
-    payload = {"message": details or summary}
-    return sending.send(caller, to=lead, type="notify", summary=summary, payload=payload)
 
 
 NAME = "team-console"
