@@ -19,18 +19,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from functools import partial
-from types import TracebackType
-from typing import Any
+from functools import partial, wraps
+from types import TracebackType, UnionType
+from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
-from team_console.store.argument_types import check_types
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.json_text import value_words
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name
 from team_console.store.protocol.client_requests import ALWAYS, ONCE
@@ -39,8 +39,74 @@ from team_console.store.protocol.shown_when_decided import Face, Seen, seen_of
 from team_console.store.service import asking, inbox, requests
 from team_console.store.service import sending as mail
 from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.decision import UNSEEN
 from team_console.store.service.inbox import Received
 from team_console.store.views.rows import AgentState, RequestRow, RequestState, RosterRow, View
+
+__all__ = [
+    "AgentClient",
+    "AgentState",
+    "Code",
+    "Message",
+    "Receipt",
+    "Received",
+    "Request",
+    "RequestRow",
+    "RequestState",
+    "RosterRow",
+    "TeamError",
+    "join_team",
+]
+
+
+# Arguments of another type than a method names are refused.
+
+_Given = ParamSpec("_Given")
+_Made = TypeVar("_Made")
+
+
+def check_types(act: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
+    """Return the function, which refuses with `INVALID_FIELD` an argument of another type than it names."""
+    kinds: dict[str, Any] = {}
+    code = act.__code__
+    names = code.co_varnames[: code.co_argcount]
+
+    @wraps(act)
+    def checked(*args: _Given.args, **options: _Given.kwargs) -> _Made:
+        if not kinds:
+            kinds.update(get_type_hints(act))
+        for name, value in {**dict(zip(names, args, strict=False)), **options}.items():
+            # guard: api-takes-what-it-names
+            if name in kinds and not _is_of_type(value, kinds[name]):
+                text = f"{name}: {value_words(value)} is no {act.__annotations__[name]}"
+                raise TeamError(Code.INVALID_FIELD, text, f"See the documentation of {act.__qualname__}.")
+        return act(*args, **options)
+
+    return checked
+
+
+def _is_of_type(value: object, kind: Any) -> bool:
+    """Return whether a value is of a type, with all in it. A text is no sequence of texts here, and NaN no number."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return True
+    if origin in (Union, UnionType):
+        return any(_is_of_type(value, each) for each in inner)
+    if origin is Mapping:
+        key_type, value_type = inner
+        if not isinstance(value, Mapping):
+            return False
+        return all(_is_of_type(key, key_type) and _is_of_type(item, value_type) for key, item in value.items())
+    if origin is Sequence:
+        if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Collection):
+            return False
+        return all(_is_of_type(one, inner[0]) for one in value)
+    if kind in (int, float):
+        return isinstance(value, (int, kind)) and not isinstance(value, bool) and value == value
+    return isinstance(value, origin or kind)
+
+
+# The team, as an agent acts in it.
 
 
 class Request:
@@ -97,26 +163,10 @@ class Request:
 def _id_and_seen(request: str | Message | RequestRow) -> tuple[str, Seen]:
     """Return the id of the request, and what of it was in hand."""
     if isinstance(request, str):
-        return request, Seen(face=Face.NAMED)
+        return request, UNSEEN
     if isinstance(request, RequestRow):
         return request.request_id, seen_of(request.question, face=Face.HANDED)
     return thread_of(request), seen_of(request, face=Face.HANDED)
-
-
-__all__ = [
-    "AgentClient",
-    "AgentState",
-    "Code",
-    "Message",
-    "Receipt",
-    "Received",
-    "Request",
-    "RequestRow",
-    "RequestState",
-    "RosterRow",
-    "TeamError",
-    "join_team",
-]
 
 
 @check_types
@@ -557,7 +607,7 @@ class AgentClient:
         from team_console.store.views.status import view_of_team
 
         team = self._caller.team
-        return view_of_team(team, inbox.require_known(team.snapshot()), me=self.name)
+        return view_of_team(team, team.snapshot().require_known(), me=self.name)
 
     def _request_made(self, receipt: Receipt) -> Request:
         return Request(self, receipt.request_id or receipt.messages[0].message_id, receipt)

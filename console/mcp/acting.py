@@ -16,7 +16,7 @@ from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.service.caller import Caller
-from team_console.store.service.inbox import Received, require_known
+from team_console.store.service.inbox import Received
 from team_console.store.service.waiting import Arrival, follow
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.status import view_of_team
@@ -140,7 +140,7 @@ def view_for(caller: Caller) -> View:
     Raises:
         TeamError: `STORE_UNREADABLE`: an unreadable queue is not an empty one.
     """
-    return view_of_team(caller.team, require_known(caller.team.snapshot()), me=caller.actor)
+    return view_of_team(caller.team, caller.team.snapshot().require_known(), me=caller.actor)
 
 
 # Waiting for mail and verdicts inside a tool call: bounded, cancelled with its call, and told of while it lasts.

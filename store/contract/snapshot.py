@@ -248,6 +248,17 @@ class Snapshot(Struct, frozen=True):
         # guard: unreadable-not-empty
         return self.condition in (Condition.OK, Condition.EMPTY)
 
+    def require_known(self) -> Snapshot:
+        """Return the snapshot itself when its messages can be trusted to be all there are.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE` with the place: an unreadable queue is not an empty one (decision D16).
+        """
+        if self.is_known:
+            return self
+        why = self.why_unknown or Problem("", "error", "the queue", str(self.condition), "")
+        raise TeamError(Code.STORE_UNREADABLE, why.sentence, why.hint)
+
     def tells_same_as(self, other: Snapshot) -> bool:
         """Return whether it tells what another does, but for when it was read; the same messages are one object."""
         same = self.messages is other.messages and self.recorded is other.recorded and self.notes == other.notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -192,6 +192,16 @@ class Transaction(ABC):
         """
         now = self.get(seen.message_id)
         return now if now is not None and is_copy(now, seen) else None
+
+    def current_of(self, seen: Sequence[Message]) -> Iterator[Message]:
+        """Yield what each of these messages is now, read at once; those that left or say something else are left out.
+
+        A change to one of them is seen when the next one is asked for.
+        """
+        self.fetch([message.message_id for message in seen])
+        for message in seen:
+            if (now := self.current(message)) is not None:
+                yield now
 
     def expect(self, message: Message) -> None:
         """Rest on what a live message says: if it says something else when the changes become durable, none do.

@@ -241,17 +241,18 @@ def start_agent(caller: Caller, *, request_id: str, agent_name: str | None, seen
         facts = {
             "agent_name": name,
             "agent_type": check_name(body.get("agent_type"), field="agent_type"),
-            "role_hint": str(body.get("role_hint", "")).replace("\0", ""),
-            "requested_by": question.sender.replace("\0", ""),
-            "team": caller.team.location.replace("\0", ""),
+            "role_hint": str(body.get("role_hint", "")),
+            "requested_by": question.sender,
+            "team": caller.team.location,
         }
         hold_question(tx, question, actor=caller.actor, seconds=limit)
         tx.record("spawn", request_id=request_id, agent=name)
     try:
-        words = list(config.spawn)
+        words, variables = list(config.spawn), {}
         for key, value in facts.items():
+            value = value.replace("\0", "")  # no program can be given one
             words = [word.replace("{" + key + "}", value) for word in words]
-        variables = {f"TEAM_CONSOLE_{key.upper()}": value for key, value in facts.items()}
+            variables[f"TEAM_CONSOLE_{key.upper()}"] = value
         failure = run_command(words, limit=limit, variables=variables)
         if failure is not None:
             text = f"the spawn command {words[0]} failed: {safe_line(failure)}"

@@ -80,7 +80,7 @@ def ask_permission(
         body["before_private"] = True
     check_asked("permission_request", body)
     line = summary or headline_of(permission_of(body), directory or "")
-    asked_for = _ask(caller, "ask_permission", "permission_request", "permission", body, line)
+    asked_for = _ask(caller, "permission", body, line)
     with suppress(TeamError):  # what was asked stands, and waits for the human
         answer_by_grant(caller.team, asked_for.messages[0], wait=caller.wait)
     return asked_for
@@ -119,7 +119,7 @@ def ask_question(
     }
     check_asked("question_request", body)
     line = summary or "; ".join(question.text for question in questions_of(body))
-    return _ask(caller, "ask_question", "question_request", "question", body, line)
+    return _ask(caller, "question", body, line)
 
 
 def withdraw(caller: Caller, *, request_id: str, reason: str, asker: str | None = None) -> Receipt:
@@ -197,15 +197,15 @@ def ask_lead(
     return receipt(tx, action, messages, warnings, request_id)
 
 
-def _ask(caller: Caller, action: str, type: str, prefix: str, body: Fields, line: str) -> Receipt:
-    """Ask the lead for what a client asks, with its summary cut to one line."""
+def _ask(caller: Caller, what: str, body: Fields, line: str) -> Receipt:
+    """Ask the lead for what a client asks, a permission or a question, with its summary cut to one line."""
     payload = {"summary": line.strip()[:_LONGEST_SUMMARY], **body}
     return ask_lead(
         caller,
-        action=action,
-        type=type,
-        prefix=prefix,
-        what=f"{prefix} requests",
+        action=f"ask_{what}",
+        type=f"{what}_request",
+        prefix=what,
+        what=f"{what} requests",
         payload={key: value for key, value in payload.items() if value is not None or key == "before"},
         unchecked=("summary", WHY),
     )

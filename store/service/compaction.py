@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import timedelta
 
 from team_console.store.contract.snapshot import TeamState
@@ -14,38 +14,31 @@ from team_console.store.protocol.request_chains import newest_words, threads_of
 from team_console.store.service.sending import confirm_ends
 
 
-def tidy(tx: Transaction, *, keep: Collection[str] = ()) -> None:
-    """Confirm the ends that are due, and take out what is done: what every write does on its way out."""
-    confirm_ends(tx)
-    compact(tx, keep=keep)
+def tidy(tx: Transaction, *, keep: Iterable[str] = ()) -> None:
+    """Confirm the ends that are due, and take out what is done: what most writes do on their way out.
 
+    Read messages beyond the configured number or age leave the queue. One stays while something live depends on it: its
+    request is unanswered, another message of its thread is unread, it is the newest word on who is in the team, or no
+    archive proves to hold it.
 
-def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
-    """Take out read messages beyond the configured number or age; returns how many left.
-
-    What was only just read has an id in `keep` and stays until the next write, so that everybody sees it as read.
-
-    A message stays while something live depends on it: its request is unanswered, another message of its
-    thread is unread, it is the newest word on who is in the team, or no archive proves to hold it.
+    Args:
+        keep: Ids of what was only just read: it stays until the next write, so that everybody sees it as read.
     """
-    config = tx.config
-    just_read = frozenset(keep)
+    confirm_ends(tx)
+    config, just_read = tx.config, frozenset(keep)
     done = [message for message in tx.everything() if message.status in DONE and message.message_id not in just_read]
-    if not done:
-        return 0
     limit = tx.now - timedelta(days=config.archive_after_days)
     too_many = max(0, len(done) - config.active_messages_max)
     ages = ((number, message, message.created_at or limit) for number, message in enumerate(done))
     leaving = [message for number, message, created in ages if number < too_many or created < limit]
-    if not leaving:
-        return 0
+    if not leaving:  # what is needed is costly to find out
+        return
     needed = still_needed(tx, leaving=ids_of(leaving))
     gone = [message for message in leaving if message.message_id not in needed and tx.is_archived(message)]
     for message in gone:
         tx.remove(message, optional=True)
     if gone:
         tx.record("compact", ids=ids_of(gone))
-    return len(gone)
 
 
 def still_needed(state: TeamState, *, leaving: Iterable[str]) -> frozenset[str]:

@@ -1,4 +1,6 @@
-"""Deliveries: what an attempt makes of a message (decision D3), and what a human does about those that failed."""
+"""Deliveries: what an attempt makes of a message (decision D3), what a pass of the router did and left, and
+remedies: what a human does about messages that are on their way or failed.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.contract.snapshot import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
@@ -23,7 +25,7 @@ from team_console.store.model.delivery_schedule import (
     wait_after,
 )
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import TABLE_REFUSES, FieldDict, Message, Status, by_id, ids_of
+from team_console.store.model.message import FieldDict, Message, Status, by_id, ids_of
 from team_console.store.model.names import ALL, USER, check_name, is_name
 from team_console.store.model.safe import counted, is_blank
 from team_console.store.protocol.kinds import SHUTDOWN_REQUEST
@@ -33,17 +35,22 @@ from team_console.store.protocol.placed_message import when_created
 from team_console.store.protocol.rights import check_permission, check_settings
 from team_console.store.protocol.trail_facts import is_answer
 from team_console.store.service.caller import Caller, Receipt, receipt
-from team_console.store.service.inbox import TrustCheck, leave_as_is, require_known
-from team_console.store.service.writing import check_known, expanded_recipients, roles_now, sealed
+from team_console.store.service.inbox import TrustCheck
+from team_console.store.service.writing import (
+    NO_CLAIM,
+    check_known,
+    expanded_recipients,
+    leave_as_is,
+    roles_now,
+    sealed,
+)
 from team_console.store.settings.team_config import TeamConfig
 
 ROUTER = "@router"
 """`claimed_by` of a message the router is handing over; no agent can have this name."""
 _MAX_ERROR = 500
-_NO_ATTEMPT = {
-    **{"claimed_by": None, "lease_until": None, "token": None, "next_attempt_at": None, "ended_at": None},
-    TABLE_REFUSES: None,
-}
+_NO_ATTEMPT: FieldDict = {**NO_CLAIM, "next_attempt_at": None, "ended_at": None}
+"""What says that an attempt is under way, is put off or was the last one, taken out of a record."""
 
 
 class Job(Struct, frozen=True):
@@ -94,17 +101,17 @@ def after_attempt(
         attempts: The number of this attempt, where the message does not count it yet.
     """
     message, at = job.message, to_text(now)
-    counted = {} if attempts is None else {"attempts": attempts}
     handed = {**message.delivered_to, **{name: at for name, error in outcomes.items() if error is None}}
     errors = [f"{name}: {error}" if len(job.targets) > 1 else error for name, error in outcomes.items() if error]
     if message.is_group and handed:
         message = message.with_changes(delivered_to=handed)
     if errors:
         return after_failure(message, "; ".join(errors), now, attempts=attempts)
-    open_ones = [name for name in job.everyone if name not in handed and name not in message.read_by]
-    if message.is_group and open_ones:
+    others = [name for name in job.everyone if name not in handed and name not in message.read_by]
+    if message.is_group and others:
         return message.with_changes(status=Status.PENDING.value, attempts=None, error_message=None, **_NO_ATTEMPT)
-    delivered = {"status": Status.DELIVERED.value, **counted, "delivered_at": at, "error_message": None}
+    number = {} if attempts is None else {"attempts": attempts}
+    delivered = {"status": Status.DELIVERED.value, **number, "delivered_at": at, "error_message": None}
     return message.with_changes(**delivered, **_NO_ATTEMPT)
 
 
@@ -212,15 +219,15 @@ class PassScope(Struct, frozen=True):
         most: How many messages at most, the oldest ones.
     """
 
-    recipients: frozenset[str] | None = None
-    ids: frozenset[str] | None = None
+    recipients: Collection[str] | None = None
+    ids: Collection[str] | None = None
     limit: float | None = None
     most: int | None = None
 
     def takes(self, message: Message, targets: Iterable[str]) -> bool:
         """Return whether `message`, to be handed to `targets`, is meant."""
         return (self.ids is None or message.message_id in self.ids) and (
-            self.recipients is None or not self.recipients.isdisjoint(targets)
+            self.recipients is None or any(name in self.recipients for name in targets)
         )
 
 
@@ -300,20 +307,19 @@ def record_attempts(tx: Transaction, attempts: Sequence[Attempt]) -> None:
 def skipped_attempts(snapshot: Snapshot, scope: PassScope, done: PassResult) -> tuple[Attempt, ...]:
     """Return what the pass that ended as `done` left; `snapshot` was taken after it."""
     tried = {(attempt.message.message_id, attempt.recipient) for attempt in done.attempts}
+    # With `most`, `ids` are those of the messages that the pass chose; what it left is told, too.
+    asked = replace(scope, ids=None) if scope.most is not None else scope
     return tuple(
-        Attempt(message, name, _reason(snapshot, message, name))
+        Attempt(message, name, _why_left(snapshot, message, name))
         for message in snapshot.messages
         if message.status in ON_ITS_WAY or message.status == Status.CLAIMED
         for name in message.recipients
-        if message.is_yet_to_reach(name)
+        if message.is_yet_to_reach(name) and asked.takes(message, [name])
         if (message.message_id, name) not in tried
-        and (scope.recipients is None or name in scope.recipients)
-        # With `most`, `ids` are those of the messages that the pass chose; what it left is told, too.
-        and (scope.ids is None or scope.most is not None or message.message_id in scope.ids)
     )
 
 
-def _reason(snapshot: Snapshot, message: Message, name: str) -> str:
+def _why_left(snapshot: Snapshot, message: Message, name: str) -> str:
     """Return why a message was not handed to this recipient in a pass, in a few words."""
     config: TeamConfig = snapshot.config
     now, put_off, held_until = snapshot.taken_at, next_attempt(message), lease_end(message)
@@ -345,9 +351,12 @@ STATUSES_TREATED: Mapping[Remedy, frozenset[str]] = {
     Remedy.DISCARD: frozenset({"failed", "expired", "retry", "recalled"}),
     Remedy.RECALL: frozenset({"pending", "retry"}),
 }
-"""Statuses of the messages that a remedy is for."""
-_UNTRIED = dict.fromkeys(("attempts", "retry_count", "error_message", "recalled_at"))
-_FRESH: Mapping[str, Any] = {**_NO_ATTEMPT, **_UNTRIED, "status": Status.PENDING.value}
+"""Remedy -> statuses of the messages that it is for."""
+_NEVER_TRIED: FieldDict = {
+    **_NO_ATTEMPT,
+    **dict.fromkeys(("attempts", "retry_count", "error_message", "recalled_at")),
+}
+"""All that earlier attempts left in a record, taken out of it."""
 
 
 class RemedyForecast(Struct, frozen=True):
@@ -369,7 +378,7 @@ def remedy_forecast(caller: Caller, remedy: Remedy, ids: Sequence[str]) -> Remed
     Raises:
         TeamError: `STORE_UNREADABLE`.
     """
-    snapshot = require_known(caller.team.snapshot())
+    snapshot = caller.team.snapshot().require_known()
     live = by_id(snapshot.messages)
     possible, refused = [], {}
     for message_id in dict.fromkeys(ids):
@@ -420,24 +429,23 @@ def apply_remedy(caller: Caller, remedy: Remedy, ids: Sequence[str], *, to: str 
 
 
 def _apply_to(tx: Transaction, message: Message, remedy: Remedy, to: str) -> Message:
-    """Make the change of a remedy; the message as it is then."""
+    """Make the change of a remedy, and return the message as it is then."""
+    if remedy is Remedy.DISCARD:
+        archive_and_remove(tx, message)
+        return message
     at = to_text(tx.now)
-    match remedy:
-        case Remedy.DISCARD:
-            archive_and_remove(tx, message)
-            return message
-        case Remedy.RECALL:
-            facts = {"status": Status.RECALLED.value, "recalled_at": at, "next_attempt_at": None}
-        case Remedy.RETRY:
-            facts = {"next_attempt_at": at}
-        case Remedy.REDIRECT:
-            check_known(tx, [to])
-            check_permission(tx.config, sender=message.sender, recipient=to, type=parse_message(message).name)
-            others = dict.fromkeys(("recipient", "to_agent", "to_agents"))
-            facts = {**others, "to": to, "redirected_from": message.recipients[0], "next_attempt_at": at}
-    changed = message.with_changes(**{**_FRESH, **facts})
+    changes = {**_NEVER_TRIED, "status": Status.PENDING.value, "next_attempt_at": at}
+    if remedy is Remedy.RECALL:
+        changes |= {"status": Status.RECALLED.value, "recalled_at": at, "next_attempt_at": None}
+    if remedy is Remedy.REDIRECT:
+        check_known(tx, [to])
+        check_permission(tx.config, sender=message.sender, recipient=to, type=parse_message(message).name)
+        # Whichever field its writer named the recipient by: `to` takes its place.
+        changes |= dict.fromkeys(("recipient", "to_agent", "to_agents"))
+        changes |= {"to": to, "redirected_from": message.recipients[0]}
+    changed = message.with_changes(**changes)
     if remedy is Remedy.REDIRECT and message_seal(message, tx.config.key) is Seal.SIGNED:
-        changed = sealed(changed, tx.config.key)
+        changed = sealed(tx, changed)
     tx.replace(message, changed)
     return changed
 
@@ -451,7 +459,10 @@ def archive_and_remove(tx: Transaction, message: Message) -> None:
 
 
 def _require_fit(state: TeamState, remedy: Remedy, message_id: str, message: Message | None, actor: str) -> Message:
-    """Give back a message that the remedy fits as it is.
+    """Return a message that the remedy fits as it is now.
+
+    Refused is first who may not do it, then what somebody has already, then what cannot go to anybody else, and last a
+    status that the remedy is not for.
 
     Raises:
         TeamError: As for `apply_remedy`.
@@ -482,6 +493,7 @@ def _require_fit(state: TeamState, remedy: Remedy, message_id: str, message: Mes
         # What is on record of it says whom it is for, and nobody else can act on it.
         hint = "Retry it or discard it, and write to the other agent."
         raise _not_permitted(f"{message_id} answers what {message.recipients[0]} asked", hint)
+    # A claim that holds was refused above: one whose lease is over waits like any other message.
     status = Status.PENDING.value if message.status == Status.CLAIMED else message.status
     if status not in STATUSES_TREATED[remedy]:
         at = message.envelope(f"{message.status}_at")

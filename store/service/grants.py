@@ -76,18 +76,18 @@ def trial_of(caller: Caller, request_ids: Sequence[str], *, asked: Message | Non
     cases = requests_in(snapshot, messages).values()
     own = _decided_by_hand(cases, caller.actor)
     known = {case.request_id: case for case in own}
-    scopes = [_scope_of_approved(known.get(request_id), request_id) for request_id in request_ids]
-    made_of = [(request_id, known[request_id].question) for request_id in request_ids]
+    made_of = [_approved_question(known.get(request_id), request_id) for request_id in request_ids]
     if asked is not None:
-        made_of.insert(0, (parse_message(asked).request_id or "", asked))
-        scopes.insert(0, _scope_of(asked))
+        made_of.insert(0, asked)
+    scopes = [_scope_of(question) for question in made_of]
     first = scopes[0]
     if any(each.place != first.place for each in scopes):
         text = "these requests differ in more than their input: agent, tool, folder or client"
         raise TeamError(Code.INVALID_FIELD, text, "Make a grant of each.")
     rules = tuple(rule for request_id in request_ids for rule in _rules_allowed_with(known[request_id]))
     scope = GrantScope(*first.place, tuple(given for each in scopes for given in each.inputs), rules)
-    return _try_on(own, GrantTrial(scope, tuple(request_id for request_id, _ in made_of), made_of[0][1], 0, ()))
+    ids = tuple(parse_message(question).request_id or "" for question in made_of)
+    return _try_on(own, GrantTrial(scope, ids, made_of[0], 0, ()))
 
 
 def _try_on(own: Sequence[RequestRow], trial: GrantTrial) -> GrantTrial:
@@ -97,8 +97,8 @@ def _try_on(own: Sequence[RequestRow], trial: GrantTrial) -> GrantTrial:
     return replace(trial, would_answer=len(fits), rejected=no)
 
 
-def _scope_of_approved(case: RequestRow | None, request_id: str) -> GrantScope:
-    """Return the scope of a permission that was approved as it was asked; refuse any other."""
+def _approved_question(case: RequestRow | None, request_id: str) -> Message:
+    """Return the question of a permission that was approved as it was asked; refuse any other."""
     if case is None:
         text = f"you decided on no permission {request_id}"
         raise TeamError(Code.INVALID_REQUEST_ID, text, "List them with: team-console decisions", request_id=request_id)
@@ -108,7 +108,7 @@ def _scope_of_approved(case: RequestRow | None, request_id: str) -> GrantScope:
         raise TeamError(
             Code.INVALID_FIELD, text, "Name a permission that you approved unchanged.", request_id=request_id
         )
-    return _scope_of(case.question)
+    return case.question
 
 
 def _scope_of(question: Message) -> GrantScope:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from math import inf
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.snapshot import OUTCOME_UNKNOWN, Snapshot
-from team_console.store.contract.team import Addressed, Team
+from team_console.store.contract.snapshot import OUTCOME_UNKNOWN
+from team_console.store.contract.team import Addressed, Team, attachment_of
 from team_console.store.contract.transaction import RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
-from team_console.store.model.delivery_schedule import MAX_LEASE, attempts_of, is_held, next_attempt, wait_after
+from team_console.store.model.delivery_schedule import MAX_LEASE, attempts_of, is_held, next_attempt
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TABLE_REFUSES, TRUST, Message, Status, ids_of
 from team_console.store.model.names import canonical, check_name
@@ -30,7 +32,7 @@ from team_console.store.protocol.trust import TrustMark, mark_of
 from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
-from team_console.store.service.writing import archive_as_read, check_known, is_settled
+from team_console.store.service.writing import archive_as_read, check_known, is_settled, leave_as_is
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -47,6 +49,7 @@ class Received(Struct, frozen=True):
             what is not known because it took a lock to look.
         is_complete: Whether that look showed, too, that no message is missing or damaged.
         unacknowledged: How many were pushed and not acknowledged, of which `delivered` may have only some.
+        still_waiting: How many more wait, and did not fit into what was asked for at once.
     """
 
     agent: str
@@ -58,6 +61,7 @@ class Received(Struct, frozen=True):
     may_change_by_itself: bool = True
     is_complete: bool = False
     unacknowledged: int = 0
+    still_waiting: int = 0
 
     @property
     def count(self) -> int:
@@ -73,43 +77,23 @@ class Received(Struct, frozen=True):
         }
 
 
-# Messages as they are now, and those whose row the table does not let change.
-
-
-def current_messages(tx: Transaction, seen: Sequence[Message]) -> Iterator[Message]:
-    """Yield the messages as they are now; those that left meanwhile are left out."""
-    tx.fetch(ids_of(seen))
-    for message in seen:
-        now = tx.current(message)
-        if now is not None:
-            yield now
-
-
-def leave_as_is(tx: Transaction, message: Message, why: str) -> Message:
-    """Leave a message as it is whose row the table does not let change; what is known of it goes beside the row.
-
-    The router looks at it again after 30, 60 and 120 seconds.
-    """
-    before = mapping_in(message.record, TABLE_REFUSES).get("times")
-    times = 1 + (before if isinstance(before, int) else 0)
-    known = {TABLE_REFUSES: {"times": times, "why": why}, "next_attempt_at": to_text(tx.now + wait_after(times))}
-    left = message.with_changes(**known)
-    tx.replace(message, left)
-    tx.record("row_refused", ids=[message.message_id], why=why, times=times)
-    return left
-
-
 # What waits for an agent, taken at once or held by a lease until it is acknowledged.
 
 _NOT_YET_READ = tuple(status for status in Status if status not in (Status.PENDING, Status.READ))
 
 
 class InboxQuery(Struct, frozen=True):
-    """Which messages an agent asks for; a `type` is the record's or the kind a sprint message carries."""
+    """Which messages an agent asks for; arguments as for `receive`.
+
+    Attributes:
+        type: The record's, or the kind that a sprint message carries.
+    """
 
     agent: str
     type: str | None = None
     delivered: bool = False
+    limit: int | None = None
+    most_bytes: int | None = None
 
     def among(self, messages: Iterable[Message], now: datetime, ranks: Mapping[str, int]) -> list[Message]:
         """Return the messages `receive` would hand out now, in its order (requirements 13-20).
@@ -121,6 +105,12 @@ class InboxQuery(Struct, frozen=True):
         """
         waiting = [message for message in messages if self._waits(message, now) and not _is_put_off(message, now)]
         return sorted(waiting, key=lambda message: message.order_by(ranks))
+
+    def at_once(self, waiting: Sequence[Message]) -> Sequence[Message]:
+        """Return as many of the waiting messages, from the first on, as are asked for at once."""
+        chosen = waiting[: self.limit]
+        # guard: answer-bounded-by-bytes
+        return chosen if self.most_bytes is None else first_fitting(chosen, self.most_bytes, _bytes_of)
 
     def refused(self, messages: Iterable[Message], now: datetime) -> list[Message]:
         """Return the messages that wait and are not handed out now, since the table did not let their rows change."""
@@ -142,19 +132,36 @@ class InboxQuery(Struct, frozen=True):
         return self.type is None or self.type in (message.type, parse_message(message).name)
 
 
+def first_fitting(messages: Iterable[Message], room: float, size: Callable[[Message], float]) -> list[Message]:
+    """Return the messages, from the first on, that fit into the room together; the first one however large it is."""
+    fitting: list[Message] = []
+    for message in messages:
+        room -= size(message)
+        if room < 0 and fitting:
+            break
+        fitting.append(message)
+    return fitting
+
+
+def _bytes_of(message: Message) -> float:
+    """Return how many bytes a message has with its attachment; endless where that does not say its own."""
+    record = len(json.dumps(dict(message.record), ensure_ascii=False, default=str).encode("utf-8", "replace"))
+    if attachment_of(message) is None:
+        return record
+    attached = mapping_in(message.payload, "attachment").get("bytes")
+    return record + attached if isinstance(attached, int) and attached >= 0 else inf
+
+
 def _is_put_off(message: Message, now: datetime) -> bool:
     """Return whether the table refused to let its row change, and it is not looked at again yet."""
     again = next_attempt(message) if TABLE_REFUSES in message.record else None
     return again is not None and again > now
 
 
-def _refused_message_problem(message: Message) -> Problem:
-    why = mapping_in(message.record, TABLE_REFUSES).get("why")
-    return _refused_row_problem(message.message_id, str(why or "the table does not let its row change"))
-
-
-def _refused_row_problem(message_id: str, why: str) -> Problem:
-    return Problem("ROW_REFUSED", "warning", message_id, f"{message_id} stays: {why}")
+def _refused_row_problem(message_id: str, why: object) -> Problem:
+    """Return the warning that a message stays, since the table does not let its row change."""
+    words = f"{message_id} stays: {why or 'the table does not let its row change'}"
+    return Problem("ROW_REFUSED", "warning", message_id, words)
 
 
 def waiting_in(tx: Transaction, wanted: InboxQuery) -> list[Message]:
@@ -246,6 +253,7 @@ def receive(
     mark_read: bool = True,
     lease: float | None = None,
     limit: int | None = None,
+    most_bytes: int | None = None,
     delivered: bool = False,
 ) -> Received:
     """Hand `agent` its pending messages; each goes to exactly one caller (requirements 6-48).
@@ -256,6 +264,8 @@ def receive(
         mark_read: False only looks: no lock, no change (requirement 25).
         lease: Seconds to hold the messages as `claimed` until `acknowledge`, instead of reading them.
         limit: At most so many, the most urgent first, for several workers on one inbox.
+        most_bytes: At most so many bytes of messages, attachments among them; the first one goes out however large
+            it is.
         delivered: Whether to hand out, too, what the router pushed and the agent did not acknowledge (D19).
 
     Raises:
@@ -269,25 +279,27 @@ def receive(
         raise TeamError(Code.INVALID_FIELD, text, "Give --lease 60.")
     if limit is not None and limit < 1:
         raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
-    wanted, team = InboxQuery(agent, type, delivered), caller.team
+    wanted, team = InboxQuery(agent, type, delivered, limit, most_bytes), caller.team
     # What is for the agent, where that can be told without a lock.
     look = team.addressed(agent) if not (mark_read and team.read_only) else None
     nothing = None if look is None else _empty_result(team, wanted, look)
     if nothing is not None:
         return nothing
     if mark_read:
-        return _take_waiting(caller, wanted, lease, limit, look)
-    snapshot = require_known(team.snapshot())
+        return _take_waiting(caller, wanted, lease, look)
+    snapshot = team.snapshot().require_known()
     check_known(snapshot, [agent], has_written=True)
-    waiting = wanted.among(snapshot.messages, snapshot.now, snapshot.config.ranks)[:limit]
+    waiting = wanted.among(snapshot.messages, snapshot.now, snapshot.config.ranks)
+    shown = wanted.at_once(waiting)
     return _make_received(
         wanted,
-        with_trust_marks(team, waiting) if waiting else (),
+        with_trust_marks(team, shown) if shown else (),
         snapshot.messages,
         snapshot.now,
         is_empty=not snapshot.messages,
         notices=(snapshot.doubt,) if snapshot.doubt else (),
         damaged=sum(problem.code == "DAMAGED_ENTRY" for problem in snapshot.problems),
+        still_waiting=len(waiting) - len(shown),
     )
 
 
@@ -301,7 +313,7 @@ def _empty_result(team: Team, wanted: InboxQuery, look: Addressed) -> Received |
     named = any(wanted.agent in message.recipients for message in look.messages)
     # guard: empty-look-reads-nothing
     if not named and not is_settled(team.config(), wanted.agent):
-        check_known(require_known(team.snapshot()), [wanted.agent], has_written=True)
+        check_known(team.snapshot().require_known(), [wanted.agent], has_written=True)
     empty = look.is_empty
     result = _make_received(wanted, (), look.messages, now, is_empty=empty, damaged=look.damaged, pushed=look.pushed)
     is_put_off = bool(wanted.refused(look.messages, now))
@@ -313,46 +325,62 @@ def _take_waiting(
     caller: Caller,
     wanted: InboxQuery,
     lease: float | None,
-    limit: int | None,
     look: Addressed | None,
-    left: Mapping[str, str] | None = None,
+    refused: Mapping[str, str] = {},
 ) -> Received:
-    """Take what waits; `left` names the rows that the table does not let change, and why."""
-    agent, seen, action = wanted.agent, look.messages if look is not None else None, "claim" if lease else "receive"
-    taken: list[Message] = []
-    rest: Sequence[Message] = ()
-    refused: Mapping[str, str] = left or {}
+    """Take what waits, and return it once it is on record.
 
+    Args:
+        look: What the look without a lock found; None where it could not tell.
+        refused: Message id -> why the table does not let its row change, as the try before found out.
+    """
+    received = None
     try:
-        with caller.transaction(action, agent) as tx:
-            check_known(tx, [agent], has_written=True)
-            # guard: refused-row-stays
-            waiting = [item for item in waiting_in(tx, wanted) if item.message_id not in refused][:limit]
-            rest = seen if waiting and seen is not None else tx.everything()
-            taken += (_claim(tx, item, agent, lease) if lease else archive_as_read(tx, item, agent) for item in waiting)
-            for message_id, why in refused.items():
-                if (stays := tx.get(message_id)) is not None:
-                    leave_as_is(tx, stays, why)
-            if taken:
-                ids = ids_of(taken)
-                tx.record(action, agent=agent, ids=ids)
-                if tx.is_tidying_due:
-                    tidy(tx, keep=ids)
+        with caller.transaction("claim" if lease else "receive", wanted.agent) as tx:
+            received = _take_in(tx, wanted, lease, look, refused)
     except RefusedRowsError as error:
         if not error.certain or not error.rows.keys() - refused.keys():
             raise
-        return _take_waiting(caller, wanted, lease, limit, look, {**refused, **error.rows})
+        return _take_waiting(caller, wanted, lease, look, {**refused, **error.rows})
     except TeamError as error:
         # guard: unknown-commit-resolved
-        if not (taken and error.facts.get(OUTCOME_UNKNOWN)):
+        if received is None or not (received.messages and error.facts.get(OUTCOME_UNKNOWN)):
             raise
-        unsure = _make_received(wanted, taken, rest, tx.now, is_empty=False)
-        return resolve_outcome(caller, UnresolvedTakeError(error, unsure, tx.config))
-    unchanged = [_refused_row_problem(one, why) for one, why in refused.items()]
-    messages, notices = taken_with_trust_marks(caller.team, taken, tx.config), (*tx.notices, *unchanged)
-    pushed = look.pushed if look is not None else None
+        return resolve_outcome(caller, UnresolvedTakeError(error, received, tx.config))
+    marked = taken_with_trust_marks(caller.team, received.messages, tx.config)
+    return replace(received, messages=tuple(marked), notices=(*tx.notices, *received.notices))
+
+
+def _take_in(
+    tx: Transaction, wanted: InboxQuery, lease: float | None, look: Addressed | None, refused: Mapping[str, str]
+) -> Received:
+    """Lease or read what waits, and return what is handed out; arguments as for `_take_waiting`."""
+    agent = wanted.agent
+    check_known(tx, [agent], has_written=True)
+    # guard: refused-row-stays
+    waiting = [message for message in waiting_in(tx, wanted) if message.message_id not in refused]
+    chosen = wanted.at_once(waiting)
+    # With mail to hand out, what the look found says enough of the rest, and the others' messages need not be read.
+    live = look.messages if chosen and look is not None else tx.everything()
+    taken = [_claim(tx, item, agent, lease) if lease else archive_as_read(tx, item, agent) for item in chosen]
+    for message_id, why in refused.items():
+        if (stays := tx.get(message_id)) is not None:
+            leave_as_is(tx, stays, why)
+    if taken:
+        ids = ids_of(taken)
+        tx.record("claim" if lease else "receive", agent=agent, ids=ids)
+        if tx.is_tidying_due:
+            tidy(tx, keep=ids)
     received = _make_received(
-        wanted, messages, rest, tx.now, is_empty=not rest, notices=notices, damaged=tx.damaged, pushed=pushed
+        wanted,
+        taken,
+        live,
+        tx.now,
+        is_empty=not live,
+        notices=tuple(_refused_row_problem(message_id, why) for message_id, why in refused.items()),
+        damaged=tx.damaged,
+        pushed=look.pushed if look is not None else None,
+        still_waiting=len(waiting) - len(taken),
     )
     return replace(received, is_complete=look is not None and look.is_complete)
 
@@ -392,18 +420,6 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
             if tx.is_tidying_due:
                 tidy(tx, keep=changed)
     return receipt(tx, "ack", done, repeated=not changed)
-
-
-def require_known(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot when its messages can be trusted to be all there are.
-
-    Raises:
-        TeamError: `STORE_UNREADABLE` with the place: an unreadable queue is not an empty one (decision D16).
-    """
-    if snapshot.is_known:
-        return snapshot
-    why = snapshot.why_unknown or Problem("", "error", "the queue", str(snapshot.condition), "")
-    raise TeamError(Code.STORE_UNREADABLE, why.sentence, why.hint)
 
 
 def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Message:
@@ -474,8 +490,14 @@ def _make_received(
     notices: tuple[Problem, ...] = (),
     damaged: int = 0,
     pushed: int | None = None,
+    still_waiting: int = 0,
 ) -> Received:
-    """Return the result, with the sentence of seed 000; `live` holds at least what was for the agent before."""
+    """Return the result, with the sentence of seed 000.
+
+    Args:
+        live: Live messages as they were before, at least all that were for the agent.
+        pushed: As in `Addressed`.
+    """
     agent = wanted.agent
     if taken:
         status = f"Messages for {agent}: {len(taken)}"
@@ -483,14 +505,26 @@ def _make_received(
         status = "No messages in queue" if is_empty else f"No pending messages for {agent}"
     ids = set(ids_of(taken))
     told = ids | {notice.place for notice in notices}
-    untold = (message for message in wanted.refused(live, now) if message.message_id not in told)
     # guard: put-off-message-told
-    notices += tuple(map(_refused_message_problem, untold))
+    notices += tuple(
+        _refused_row_problem(message.message_id, mapping_in(message.record, TABLE_REFUSES).get("why"))
+        for message in wanted.refused(live, now)
+        if message.message_id not in told
+    )
     left = tuple(message for message in wanted.pushed(live) if message.message_id not in ids)
     unacknowledged = len(left)
     if pushed is not None and not wanted.delivered:
         unacknowledged = max(unacknowledged, pushed)
-    return Received(agent, tuple(taken), status, notices, left, damaged, unacknowledged=unacknowledged)
+    return Received(
+        agent,
+        tuple(taken),
+        status,
+        notices,
+        left,
+        damaged,
+        unacknowledged=unacknowledged,
+        still_waiting=still_waiting,
+    )
 
 
 class TrustCheck(Struct, frozen=True):

@@ -19,7 +19,7 @@ from team_console.store.protocol.trail_facts import is_answer
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import still_needed
 from team_console.store.service.deliveries import archive_and_remove
-from team_console.store.service.inbox import current_messages, leave_as_is, require_known
+from team_console.store.service.writing import leave_as_is
 
 DEFAULT_DAYS = 7.0
 _FINISHED = frozenset(
@@ -82,14 +82,14 @@ def clear(
         TeamError: `INVALID_FIELD` for a negative age, `NOT_PERMITTED` when this team keeps its archives.
     """
     used = caller.team.used_bytes()
-    old = _ended_before(require_known(caller.team.whole()), older_than_days, recipient)
+    old = _ended_before(caller.team.whole().require_known(), older_than_days, recipient)
     ids, refused = ids_of(old), RefusedRows()
     cleared: list[Message] = []
     kept = 0
 
     def write(tx: Transaction, piece: Sequence[Message]) -> tuple[list[Message], int]:
         """Return those that left, and how many of the others stay because something rests on them."""
-        live = [message for message in current_messages(tx, piece) if message.message_id not in refused.rows]
+        live = [message for message in tx.current_of(piece) if message.message_id not in refused.rows]
         gone, bound = _split_by_need(tx, live, leaving=ids)
         for message_id in refused.rows.keys() & {message.message_id for message in piece}:
             if (stays := tx.get(message_id)) is not None:
@@ -121,7 +121,7 @@ def clear(
 
 def clearing_forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> ClearResult:
     """Return what `clear` would do now, without the lock."""
-    snapshot = require_known(caller.team.whole())
+    snapshot = caller.team.whole().require_known()
     old = _ended_before(snapshot, older_than_days)
     gone, kept = _split_by_need(snapshot, old, leaving=ids_of(old))
     return ClearResult(dict(Counter(message.status for message in gone)), kept)

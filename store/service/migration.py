@@ -26,7 +26,6 @@ from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.foreign_fields import mappings_in
 from team_console.store.service.answerable import requests_in
 from team_console.store.service.caller import Caller
-from team_console.store.service.inbox import require_known
 from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
@@ -91,7 +90,6 @@ def migrate(
     target: Team,
     *,
     actor: str,
-    wait: float = 10.0,
     progress: Progress = lambda what, number: None,
     found: Sequence[Problem] = (),
 ) -> MigrationResult:
@@ -108,7 +106,7 @@ def migrate(
     """
     if source.location == target.location:
         raise TeamError(Code.NOT_PERMITTED, f"{source.location} is both source and target", "Name two teams.")
-    migration = _Migration(source, target, actor, wait, progress)
+    migration = _Migration(source, target, actor, progress)
     migration.carry_findings([problem for problem in found if problem.code in _LASTING_FINDINGS])
     return migration.run()
 
@@ -116,9 +114,9 @@ def migrate(
 class _Migration:
     """One run of a migration, step by step; `_done` counts what it did."""
 
-    def __init__(self, source: Team, target: Team, actor: str, wait: float, progress: Progress) -> None:
+    def __init__(self, source: Team, target: Team, actor: str, progress: Progress) -> None:
         self._source, self._target, self._progress = source, target, progress
-        self._caller = Caller(target, actor, wait)
+        self._caller = Caller(target, actor)
         self._done = MigrationResult()
         self._recorded: RecordedFacts | None = None
         self._forged: frozenset[str] = frozenset()
@@ -133,7 +131,7 @@ class _Migration:
         The queue comes first: an id that is only archived in the target could not be added any more.
         """
         began = _trail_end(self._source)
-        snapshot = require_known(self._source.whole())
+        snapshot = self._source.whole().require_known()
         self._warn_of_what_is_left_out(snapshot)
         self._recorded = snapshot.recorded
         self._forged = self._forged_at_source(snapshot)
@@ -189,7 +187,7 @@ class _Migration:
 
     def carry_findings(self, found: Sequence[Problem]) -> None:
         """Put on the target's trail what the source's says for good; the copy of its lines does not say it."""
-        recorded = require_known(self._target.snapshot()).recorded
+        recorded = self._target.snapshot().require_known().recorded
         there = {(found.code, found.text) for found in recorded.carried} if recorded is not None else set()
         new = [pair for problem in found if (pair := (problem.code, problem.sentence)) not in there]
         if new:
@@ -300,7 +298,7 @@ class _Migration:
 
     def _check_complete(self, live: Sequence[Message], archives: Mapping[str, Sequence[Message]]) -> None:
         """Refuse to end as long as a message of the source is missing in the target."""
-        target = {message.message_id for message in require_known(self._target.whole()).messages}
+        target = {message.message_id for message in self._target.whole().require_known().messages}
         archived = {record.message_id for record in _all_archived(self._target, None)}
         missing = [message.message_id for message in live if message.message_id not in target | archived]
         for name, messages in archives.items():
@@ -318,10 +316,10 @@ def _trail_end(team: Team) -> int:
 
 def _has_comments(team: Team) -> bool:
     """Return whether the file with the settings, where there is one, has comments; every setting starts a line."""
-    if team.root is None:
+    if team.folder is None:
         return False
     try:
-        text = (team.root if team.root.is_dir() else team.root.parent).joinpath(CONFIG_NAME).read_text(errors="replace")
+        text = (team.folder / CONFIG_NAME).read_text(errors="replace")
     except OSError:
         return False
     return any(line.lstrip().startswith("#") or " #" in line for line in text.splitlines())

@@ -18,7 +18,6 @@ from team_console.store.model.names import check_name
 from team_console.store.model.safe import counted
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import PassResult
-from team_console.store.service.inbox import require_known
 from team_console.store.service.maintenance import DEFAULT_DAYS, clear
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
@@ -96,7 +95,7 @@ def route(caller: Caller, document: Any, *, check_sender: Callable[[str], None] 
     if asked.sender is not None:
         check_sender(asked.sender)
     if asked.recipient is not None and not is_settled(caller.team.config(), asked.recipient):
-        check_known(require_known(caller.team.snapshot()), [asked.recipient])
+        check_known(caller.team.snapshot().require_known(), [asked.recipient])
     return _ACTIONS[asked.action](caller, asked)
 
 
@@ -190,7 +189,7 @@ def _waiting_messages(caller: Caller, recipient: str, asked: _RouteRequest) -> l
             if error.code not in (Code.READ_ONLY, Code.NOT_PERMITTED):
                 raise
     look = caller.team.addressed(recipient)
-    messages = look.messages if look is not None else require_known(caller.team.snapshot()).messages
+    messages = look.messages if look is not None else caller.team.snapshot().require_known().messages
     return _on_their_way(messages, recipient)
 
 

@@ -427,8 +427,10 @@ def reject(
     Raises:
         TeamError: `MISSING_REASON`, or as for `approve`.
     """
-    said = reason or None, suggest
-    return decide(caller, Decision(request_id, False, *said, message_id=message_id, remarks=tuple(remarks), seen=seen))
+    verdict = Decision(
+        request_id, False, reason or None, suggest, message_id=message_id, remarks=tuple(remarks), seen=seen
+    )
+    return decide(caller, verdict)
 
 
 def answer(

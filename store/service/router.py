@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.contract.team import opened_read_only
@@ -45,7 +45,7 @@ from team_console.store.service.deliveries import (
     record_attempts,
     skipped_attempts,
 )
-from team_console.store.service.inbox import current_messages, require_known, trust_check
+from team_console.store.service.inbox import trust_check
 from team_console.store.service.maintenance import RefusedRows, take_in_drops, write_in_pieces
 from team_console.store.service.waiting import may_pass, until
 from team_console.store.service.writing import check_known
@@ -76,7 +76,7 @@ def run_commands(
 
     with ThreadPoolExecutor(_WORKERS, "deliver") as pool:
         try:
-            served = [pool.submit(AgentDelivery(caller, scope, agent, stop).run, done) for agent in agents]
+            served = [pool.submit(AgentDelivery(caller, scope, agent, done, stop).run) for agent in agents]
             # A signal that comes just before a wait without an end is only heard behind it, when all was delivered.
             while wait(served, timeout=_HEARD_WITHIN).not_done:
                 pass
@@ -89,25 +89,34 @@ def run_commands(
 
 
 class AgentDelivery(Struct):
-    """Hands one agent its due messages by its command, one after the other, each at most once a pass."""
+    """Hands one agent its due messages by its command, one after the other, each at most once a pass.
+
+    Attributes:
+        done: Where the outcomes are added.
+        stop: Ends it early, after the command that is running.
+        tried: Ids of the messages that were looked at in this pass.
+        refused: The messages whose rows the table did not let change in this pass.
+    """
 
     caller: Caller
     scope: PassScope
     agent: str
+    done: PassResult
     stop: threading.Event
     tried: set[str] = set()
+    refused: RefusedRows = field(default_factory=RefusedRows)
 
-    def run(self, done: PassResult) -> None:
+    def run(self) -> None:
         """Hand over what is due for the agent until nothing is, or the pass is stopped."""
         if self.stop.is_set():
             return
-        job = self._finish_and_claim(None, {}, done, RefusedRows())
+        job = self._finish_and_claim(None, {})
         while job is not None:
             outcomes = self._hand_over(job)
             # In spite of a busy lock: an outcome that is not written means another delivery later.
             for tries_left in reversed(range(_LOCK_TRIES)):
                 try:
-                    job = self._finish_and_claim(job, outcomes, done, RefusedRows())
+                    job = self._finish_and_claim(job, outcomes)
                     break
                 except TeamError as error:
                     if error.code is not Code.STORE_LOCKED or not tries_left:
@@ -127,37 +136,32 @@ class AgentDelivery(Struct):
                 continue
             # The record may come again, with a higher `attempts`, when a router died before it noted the outcome.
             record = json.dumps(dict(message.record), default=str).encode() + b"\n"
-            root = self.caller.team.root
-            if root is None:
-                folder = None
-            elif root.is_dir():
-                folder = root
-            else:
-                folder = root.parent
-            outcomes[name] = run_command(agent.deliver, limit=limit, record=record, folder=folder)
+            outcomes[name] = run_command(agent.deliver, limit=limit, record=record, folder=self.caller.team.folder)
         return outcomes
 
-    def _finish_and_claim(
-        self, job: Job | None, outcomes: dict[str, str | None], done: PassResult, refused: RefusedRows
-    ) -> Job | None:
-        """Write the outcome of the last command and claim the next message, in one transaction."""
+    def _finish_and_claim(self, job: Job | None, outcomes: dict[str, str | None]) -> Job | None:
+        """Write the outcomes of the last message, claim the next one in the same transaction and return it.
+
+        Args:
+            job: The last message; None at the beginning.
+        """
         attempts: list[Attempt] = []
         before = {*self.tried}
         try:
             with self.caller.transaction("deliver") as tx:
-                if job is not None and job.message.message_id in refused.rows:
-                    stored, why = tx.current(job.message), refused.rows[job.message.message_id]
+                if job is not None and job.message.message_id in self.refused.rows:
+                    stored, why = tx.current(job.message), self.refused.rows[job.message.message_id]
                     attempts += [] if stored is None else leave_refused_row(tx, stored, outcomes, why)
                 elif job is not None:
                     attempts += self._finish(tx, job, outcomes)
-                following = None if self.stop.is_set() else self._claim(tx, attempts, refused)
+                following = None if self.stop.is_set() else self._claim(tx, attempts)
                 record_attempts(tx, attempts)
         except RefusedRowsError as error:
-            if not refused.learn(error):
+            if not self.refused.learn(error):
                 raise
             self.tried = before
-            return self._finish_and_claim(job, outcomes, done, refused)
-        done.attempts += attempts
+            return self._finish_and_claim(job, outcomes)
+        self.done.attempts += attempts
         return following
 
     def _finish(self, tx: Transaction, job: Job, outcomes: dict[str, str | None]) -> list[Attempt]:
@@ -169,8 +173,12 @@ class AgentDelivery(Struct):
         now = replace(job, message=stored)
         return push_and_note(tx, now, outcomes, trust_check(self.caller.team, [stored]), members_of(tx))
 
-    def _claim(self, tx: Transaction, attempts: list[Attempt], refused: RefusedRows) -> Job | None:
-        """Return the next message, held for the time its commands may take; its claim counts as an attempt."""
+    def _claim(self, tx: Transaction, attempts: list[Attempt]) -> Job | None:
+        """Return the next message, held for the time its commands may take; its claim counts as an attempt.
+
+        Args:
+            attempts: Takes what became of messages that are passed over: given up, or refused by the table.
+        """
         for message in tx.everything():
             by_router = message.envelope("claimed_by") == ROUTER and is_held(message, tx.now)
             if by_router and message.is_addressed_to(self.agent):  # one at a time keeps them in order
@@ -180,7 +188,7 @@ class AgentDelivery(Struct):
             if self.agent not in names[:1] or job.message.message_id in self.tried:
                 continue
             self.tried.add(job.message.message_id)
-            if (why := refused.rows.get(job.message.message_id)) is not None:
+            if (why := self.refused.rows.get(job.message.message_id)) is not None:
                 attempts += leave_refused_row(tx, job.message, job.targets, why)
                 continue
             if attempts_of(job.message) >= max_attempts(job.message):
@@ -228,8 +236,8 @@ def deliver(
     """
     if caller.team.read_only:
         raise opened_read_only(caller.team.location)
-    scope = PassScope(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
-    snapshot = require_known(take_in_drops(caller, require_known(caller.team.snapshot())))
+    scope = PassScope(only, ids, limit, most)
+    snapshot = take_in_drops(caller, caller.team.snapshot().require_known()).require_known()
     check_known(snapshot, only or ())
     done = PassResult()
     try:
@@ -275,7 +283,7 @@ def _expire(caller: Caller, snapshot: Snapshot, scope: PassScope, done: PassResu
         """Return those that expired, and those whose rows could not be changed."""
         expired: list[Message] = []
         left: list[Attempt] = []
-        for message in current_messages(tx, piece):
+        for message in tx.current_of(piece):
             if not _is_stale(tx.config, message, scope, tx.now):
                 continue
             if (why := refused.rows.get(message.message_id)) is not None:
@@ -309,7 +317,7 @@ def _push(caller: Caller, snapshot: Snapshot, scope: PassScope, due: Sequence[Me
     def write(tx: Transaction, piece: Sequence[Message]) -> list[Attempt]:
         """Return the tries."""
         attempts: list[Attempt] = []
-        for message in current_messages(tx, piece):
+        for message in tx.current_of(piece):
             job = job_of(tx.config, names, message, tx.now)
             if trust is None or job is None or not scope.takes(message, job.targets) or command_targets(tx.config, job):
                 continue

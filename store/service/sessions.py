@@ -21,7 +21,7 @@ from team_console.store.service.asking import withdraw
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import tidy
 from team_console.store.service.deliveries import Job, after_attempt
-from team_console.store.service.inbox import InboxQuery, waiting_in
+from team_console.store.service.inbox import InboxQuery, first_fitting, waiting_in
 from team_console.store.service.writing import Draft, check_known, expanded_recipients, record_of, roles_now
 from team_console.store.settings.team_config import TeamConfig
 
@@ -181,22 +181,15 @@ def _choose_what_fits(
     waiting: Sequence[Message], config: TeamConfig, room: int, size: Callable[[Message], int], urgent: bool
 ) -> list[Message]:
     """Return the messages that fit into the room, at least one; arguments as for `hand_over`."""
-    chosen: list[Message] = []
-    for message in waiting:
-        if urgent and not is_urgent(message, config):
-            continue
-        room -= size(message)
-        if room < 0 and chosen:
-            break
-        chosen.append(message)
-    return chosen
+    meant = (message for message in waiting if not urgent or is_urgent(message, config))
+    return first_fitting(meant, room, size)
 
 
 def _mark_delivered(tx: Transaction, message: Message, agent: str, session: str) -> Message:
     """Mark a message as delivered to this session of the agent; returns it as it is now."""
     job = Job(message, (agent,), expanded_recipients(lambda: roles_now(tx), message))
     handed = {**message.handed_to, agent: session}
-    changed = after_attempt(job, {agent: None}, tx.now).with_changes(handed_to=handed, claimed_at=None)
+    changed = after_attempt(job, {agent: None}, tx.now).with_changes(handed_to=handed)
     tx.replace(message, changed)
     return changed
 

@@ -103,7 +103,7 @@ def signed_record(
     unsigned = _with_payload(made.message, **shown, **digest)
     caller.tell(f"waiting for your key ({human.name})", ssh_keygen.stop_waiting_for_keys)
     text = statement(config.team_id, unsigned)
-    _, signature = _sign(text, human, VERDICT_NAMESPACE, on_terminal=caller.on_terminal)
+    _, signature = _sign(caller, text, human, VERDICT_NAMESPACE)
     remember_authority(caller.team, config)
     return _with_payload(unsigned, **{SIGNATURE: signature})
 
@@ -121,7 +121,7 @@ def put_signed(tx: Transaction, made: MadeVerdict, signed: Message | None) -> Me
     if signed.payload.get(REQUEST_DIGEST) != digest or _lasting_parts(made.message) != _lasting_parts(signed):
         text = "what you decided on changed while it was being signed; nothing was written"
         raise TeamError(Code.INVALID_REQUEST_ID, text, "Read it again before you answer.")
-    whole = sealed(signed, tx.config.key)
+    whole = sealed(tx, signed)
     tx.replace(made.message, whole)
     return whole
 
@@ -232,7 +232,7 @@ def _confirm_authority(caller: Caller, known: Authority, config: TeamConfig) -> 
         raise TeamError(Code.NOT_PERMITTED, text, hint)
     digest = hashlib.sha256(msgspec.json.encode(authority_of(config))).hexdigest()
     text = confirmation_text(known.team_id, human.name, digest)
-    _sign(text, replace(human, keys=keys), SETTINGS_NAMESPACE, on_terminal=caller.on_terminal)
+    _sign(caller, text, replace(human, keys=keys), SETTINGS_NAMESPACE)
 
 
 def _sign_confirmation(caller: Caller, config: TeamConfig) -> FieldDict:
@@ -244,18 +244,18 @@ def _sign_confirmation(caller: Caller, config: TeamConfig) -> FieldDict:
         raise TeamError(Code.NOT_PERMITTED, text, hint)
     human = _with_keys_on_record(caller, config, human)
     text = confirmation_text(config.team_id, human.name, config.unconfirmed)
-    by, signature = _sign(text, human, SETTINGS_NAMESPACE, on_terminal=caller.on_terminal)
+    by, signature = _sign(caller, text, human, SETTINGS_NAMESPACE)
     facts = {"human": human.name, "team_id": config.team_id, "sha256": config.unconfirmed}
     return {**facts, "by": by, "signature": signature}
 
 
-def _sign(text: str, human: Human, namespace: str, *, on_terminal: bool) -> tuple[str, str]:
+def _sign(caller: Caller, text: str, human: Human, namespace: str) -> tuple[str, str]:
     """Return the key of the human, a line, that signed the text, and the signature.
 
     Raises:
         TeamError: `SIGNATURE_FAILED`, also when another key signed.
     """
-    signature = ssh_keygen.ssh_signature(text, human, namespace=namespace, on_terminal=on_terminal)
+    signature = ssh_keygen.ssh_signature(text, human, namespace=namespace, on_terminal=caller.on_terminal)
     signer = read_signature(signature).key
     # guard: key-added-by-known-key
     by = next((key for key in human.keys if key_bytes(key) == signer), None)
@@ -307,7 +307,7 @@ def _facts_of_acceptance(caller: Caller, config: TeamConfig, keys: KeysOfHuman) 
         return facts
     text = acceptance_text(config.team_id, keys.human.name, names)
     known = replace(keys.human, keys=keys.known)
-    by, signature = _sign(text, known, KEYS_NAMESPACE, on_terminal=caller.on_terminal)
+    by, signature = _sign(caller, text, known, KEYS_NAMESPACE)
     return {**facts, "by": by, "signature": signature}
 
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from team_console.store.contract.snapshot import TeamState
 from team_console.store.contract.transaction import Transaction, duplicate_id
 from team_console.store.model.clock import epoch_ms, to_text
+from team_console.store.model.delivery_schedule import wait_after
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
 from team_console.store.model.message import (
@@ -29,7 +30,7 @@ from team_console.store.model.message import (
 from team_console.store.model.names import ALL, USER, check_name, did_you_mean, hint_with_nearest
 from team_console.store.protocol.checks import problems_of, self_addressed
 from team_console.store.protocol.client_sessions import SESSION
-from team_console.store.protocol.foreign_fields import key_in
+from team_console.store.protocol.foreign_fields import key_in, mapping_in
 from team_console.store.protocol.kinds import KINDS, REPLACES, RESULTS, UNKNOWN, RequestKind, default_priority
 from team_console.store.protocol.membership import known_members, members, membership_facts
 from team_console.store.protocol.parsing import ParsedMessage, asks, parse_message
@@ -276,6 +277,7 @@ def record_of(
         fresh = new_message_id(tx.now)
         message_id = None if tx.known(fresh) else fresh
     return sealed(
+        tx,
         new_record(
             message_id=message_id,
             type=draft.type,
@@ -287,12 +289,12 @@ def record_of(
             payload=payload,
             **envelope,
         ),
-        tx.config.key,
     )
 
 
-def sealed(message: Message, key: bytes) -> Message:
+def sealed(tx: Transaction, message: Message) -> Message:
     """Return the message with its signature when the team has a key (requirement 110)."""
+    key = tx.config.key
     if not key:
         return message
     from team_console.store.protocol.message_seal import sign  # with all that judges requests: 8 ms
@@ -428,9 +430,10 @@ def _result_warnings(tx: Transaction, read: ParsedMessage, reads: Sequence[Parse
         raise already_answered(shared, answered)
 
 
-# What becomes of a message that was read.
+# What becomes of a message that was read, or whose row cannot be changed.
 
-_NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token", TABLE_REFUSES))
+NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token", TABLE_REFUSES))
+"""What says that somebody has a message, or that its row cannot be changed, taken out of its record."""
 
 
 def archive_as_read(tx: Transaction, message: Message, agent: str) -> Message:
@@ -439,7 +442,7 @@ def archive_as_read(tx: Transaction, message: Message, agent: str) -> Message:
     A message to several is archived as its reader sees it, read, whatever the others have yet to do.
     """
     at = to_text(tx.now)
-    own = message.with_changes(status=Status.READ.value, read_at=at, **_NO_CLAIM)
+    own = message.with_changes(status=Status.READ.value, read_at=at, **NO_CLAIM)
     changed = own
     if message.is_group:
         read_by = {**message.read_by, agent: at}
@@ -449,6 +452,20 @@ def archive_as_read(tx: Transaction, message: Message, agent: str) -> Message:
     tx.archive(agent, own)
     tx.replace(message, changed)
     return changed
+
+
+def leave_as_is(tx: Transaction, message: Message, why: str) -> Message:
+    """Leave a message as it is whose row the table does not let change; what is known of it goes beside the row.
+
+    The router looks at it again after 30, 60 and 120 seconds.
+    """
+    before = mapping_in(message.record, TABLE_REFUSES).get("times")
+    times = 1 + (before if isinstance(before, int) else 0)
+    known = {TABLE_REFUSES: {"times": times, "why": why}, "next_attempt_at": to_text(tx.now + wait_after(times))}
+    left = message.with_changes(**known)
+    tx.replace(message, left)
+    tx.record("row_refused", ids=[message.message_id], why=why, times=times)
+    return left
 
 
 def expanded_recipients(members: Callable[[], Iterable[str]], message: Message) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST, diges
 from team_console.store.protocol.trust import TrustMark, trust_words
 from team_console.store.service.answerable import no_request, refuse_damaged
 from team_console.store.service.caller import Caller
-from team_console.store.service.inbox import read_message, require_known
+from team_console.store.service.inbox import read_message
 from team_console.store.service.waiting import TICK, Tell, UnavailableStore, tell_nobody, until
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import RequestRow
@@ -113,7 +113,7 @@ class FollowedVerdict:
             TeamError: `INVALID_REQUEST_ID` when the team knows no such request, also for what was rewritten since it
                 was asked; `STORE_UNREADABLE` when the queue or the record of the request cannot be read.
         """
-        snapshot = require_known(self._team.snapshot())
+        snapshot = self._team.snapshot().require_known()
         row = self._row_in(snapshot, ())
         if row is None or (row.is_open and row.question not in snapshot.messages):
             # The answer may have gone to the archives between two looks; what they know comes newest first.

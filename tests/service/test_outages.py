@@ -12,7 +12,7 @@ from team_console.store.contract.team import Team, WatchHint
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import waiting
 from team_console.store.service.caller import Caller
-from team_console.store.service.inbox import Received, receive, require_known
+from team_console.store.service.inbox import Received, receive
 from team_console.store.service.requests import approve, submit_plan
 from team_console.store.service.sending import send
 from team_console.store.service.waiting import Arrival, wait_for_messages
@@ -144,6 +144,6 @@ def test_of_a_folder_that_is_gone_the_queue_is_named_and_no_file_beside_it(folde
     assert team.snapshot().why_unknown is None
     back = _moved(folder)
     with pytest.raises(TeamError, match=r"message-queue\.yaml is gone") as refused:
-        require_known(team.snapshot())
+        team.snapshot().require_known()
     assert refused.value.hint == "Was the folder moved? Nothing is created in its place."
     back()
