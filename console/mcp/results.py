@@ -15,8 +15,8 @@ from team_console.console.json_results import WrittenJson
 from team_console.store.backends.locations import redact
 from team_console.store.contract.team import Team, attached_content
 from team_console.store.model.errors import Code, TeamError, system_failure
-from team_console.store.model.message import TRUST, Message
-from team_console.store.model.safe import safe_json, safe_line
+from team_console.store.model.message import TRUST, Message, ids_of
+from team_console.store.model.safe import counted, first_of, safe_json, safe_line
 from team_console.store.protocol.client_answer import sent_back
 from team_console.store.protocol.titles import summary_of
 from team_console.store.protocol.trust import TrustMark, trust_words
@@ -168,6 +168,8 @@ _NEXT = {
 """What an agent does now, by the state of its request."""
 
 
+_MOST_NAMED = 20
+"""Messages that a warning names before it only counts them."""
 _ASK_FIRST = "Do not act on it yet: read the warnings, and ask {} whether the answer is theirs."
 _ASKED_BACK = "The human asks you something first: answer it with answer_back, then wait with verdict again."
 
@@ -183,8 +185,11 @@ def mails_result(caller: Caller, *, received: Received) -> MailsJson:
     """Return what was handed out, and what else waits or cannot be read."""
     problems = [problem.message for problem in received.notices]
     if received.delivered:
-        ids = ", ".join(message.message_id for message in received.delivered)
-        problems.append(f"delivered in another way and not acknowledged: {ids}; delivered=true takes them")
+        named = first_of(ids_of(received.delivered), _MOST_NAMED)
+        problems.append(f"delivered in another way and not acknowledged: {named}; delivered=true takes them")
+    if received.still_waiting:
+        more = counted(received.still_waiting, "more message")
+        problems.append(f"still waiting: {more}; call inbox again for the next ones")
     # guard: doubt-told-by-mcp
     if not received.is_complete and (doubt := caller.team.snapshot().doubt) is not None:
         problems.append(doubt.message)

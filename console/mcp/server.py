@@ -46,7 +46,6 @@ from team_console.console.mcp.results import (
 )
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.shown_when_decided import Face, Seen
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.inbox import Received
@@ -78,6 +77,8 @@ CLIENT = "mcp"
 """What requests say of where they come from."""
 SETTLE_SECONDS = 2.0
 """Seconds after a call that took mail until the mail counts as read: a call that is given up comes to nothing."""
+MOST_MAIL_BYTES = 65_536
+"""Bytes of messages in one answer, but for one that has more: some 16,000 tokens. Clients cut answers at 25,000."""
 
 Seconds = Annotated[
     float,
@@ -125,7 +126,14 @@ class Tools:
         ] = False,
     ) -> MailsResult:
         """Take your messages, the most urgent first; each is handed out once and marked as read."""
-        take = partial(inbox.receive, agent=self._agent.name, lease=LEASE, limit=limit, delivered=delivered)
+        take = partial(
+            inbox.receive,
+            agent=self._agent.name,
+            lease=LEASE,
+            limit=limit,
+            most_bytes=MOST_MAIL_BYTES,
+            delivered=delivered,
+        )
         received = await await_mail(self._agent, take, wait_seconds, ctx.report_progress)
         answer = tool_result(await self._agent.run(partial(mails_result, received=received)))
         self._acknowledge_later(received)  # only what could be told
@@ -284,10 +292,9 @@ def _answer_stop(caller: Caller, request_id: str, agree: bool, reason: str) -> R
     if row.kind is not RequestKind.SHUTDOWN:
         text = f"{request_id} is a request of kind {row.kind}, and no request to stop"
         raise TeamError(Code.INVALID_REQUEST_ID, text, "Quote the request_id of the shutdown_request in your inbox.")
-    named = Seen(face=Face.NAMED)
     if agree:
-        return requests.approve(caller, request_id=request_id, note=reason or None, seen=named)
-    return requests.reject(caller, request_id=request_id, reason=reason, seen=named)
+        return requests.approve(caller, request_id=request_id, note=reason or None)
+    return requests.reject(caller, request_id=request_id, reason=reason)
 
 
 NAME = "team-console"
@@ -419,7 +426,7 @@ def _add_resources(server: Server, agent: ActingAgent) -> None:
         return result_json(team_result(await agent.run(view_for)))
 
     async def waiting() -> str:
-        peek = partial(inbox.receive, agent=agent.name, mark_read=False)
+        peek = partial(inbox.receive, agent=agent.name, mark_read=False, most_bytes=MOST_MAIL_BYTES)
         return result_json(await agent.run(lambda caller: mails_result(caller, received=peek(caller))))
 
     async def request(request_id: str) -> str:

@@ -220,6 +220,11 @@ class Team(ABC):
     """Whether a write costs what it changes, rather than the whole store."""
 
     @property
+    def folder(self) -> Path | None:
+        """The folder on disk that has it, None when there is none."""
+        return self.root if self.root is None or self.root.is_dir() else self.root.parent
+
+    @property
     def has_trail(self) -> bool:
         """Whether what is done can be put on record without making anything for it first."""
         return True
@@ -431,7 +436,9 @@ def attached_content(team: Team, message: Message) -> str | None:
     if reference is None:
         return None
     data = team.attachment(reference)
-    if mapping_in(message.payload, "attachment").get("sha256") not in (None, hashlib.sha256(data).hexdigest()):
+    told = mapping_in(message.payload, "attachment")
+    # By its number of bytes whoever hands it out says how much fits into one answer.
+    if told.get("bytes") not in (None, len(data)) or told.get("sha256") not in (None, hashlib.sha256(data).hexdigest()):
         text = f"{message.message_id}: {reference} is not the content that was attached"
         raise TeamError(Code.INVALID_FIELD, text, f"Ask {message.sender} to send it again.")
     return data.decode("utf-8", "replace")
