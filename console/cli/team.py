@@ -7,7 +7,7 @@ import re
 import shlex
 from argparse import BooleanOptionalAction
 from collections.abc import Collection, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +22,16 @@ from team_console.store.backends.open import (
     OWN_FOLDER,
     PROJECT_CONFIG,
     PROJECT_QUEUE,
+    create_database,
+    names_database,
     nearest_team,
     open_team,
 )
-from team_console.store.backends.sql.open import create_database
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import ALL, canonical, check_name, hint_with_nearest, is_name
 from team_console.store.model.safe import counted
 from team_console.store.service import members as service
-from team_console.store.service.migration import migrate, names_database, open_target
+from team_console.store.service.migration import migrate, open_target
 from team_console.store.settings.checking import rule_trouble
 from team_console.store.settings.editing import new_settings_text, write_new_settings
 from team_console.store.settings.table import ROLES
@@ -116,7 +117,7 @@ def _name_for_team(place: str) -> str:
 
 
 def _write_team(place: str, name: str, lead: str, agents: list[Agent]) -> str:
-    """Make a team in a folder or a database; return its location as it may be shown.
+    """Make a team in a folder or a database; return its location as it may be shown. A refusal leaves nothing new.
 
     Raises:
         TeamError: `NOT_PERMITTED` where there is one, `STORE_FAILED` for a place where none can be; as for a database.
@@ -124,12 +125,15 @@ def _write_team(place: str, name: str, lead: str, agents: list[Agent]) -> str:
     if place.startswith("claude:"):
         raise UsageError(f"{place}: a team of Claude Code is made by Claude Code", "Name a folder.")
     path, is_database = Path(os.path.expanduser(place)), names_database(place)
-    if "://" not in place:
-        _make_folder(path.parent if is_database else path)
-    if not is_database:
-        _write_team_files(path, name, lead, agents)
-        return str(path)
-    made = create_database(place, new_settings_text(team=name, lead=lead, agents=agents))
+    with ExitStack() as new:
+        if "://" not in place:
+            _make_folder(path.parent if is_database else path, new)
+        if not is_database:
+            _write_team_files(path, name, lead, agents, new)
+            new.pop_all()
+            return str(path)
+        made = create_database(place, new_settings_text(team=name, lead=lead, agents=agents))
+        new.pop_all()
     with closing(open_team(place, read_only=True)) as team:
         if not made:
             text = f"{team.location} holds a team already; nothing was changed"
@@ -137,8 +141,10 @@ def _write_team(place: str, name: str, lead: str, agents: list[Agent]) -> str:
         return team.location
 
 
-def _make_folder(folder: Path) -> None:
-    """Make the folder of a team, or of its database, unless it is there."""
+def _make_folder(folder: Path, new: ExitStack) -> None:
+    """Make the folder of a team, or of its database, unless it is there; `new` takes back what was made."""
+    # guard: refused-init-leaves-nothing
+    new.callback(_remove_empty, [each for each in (folder, *folder.parents) if not os.path.exists(each)])
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:  # a file of that name, too
@@ -148,8 +154,8 @@ def _make_folder(folder: Path) -> None:
         raise TeamError(Code.STORE_FAILED, text, "Choose a folder on a local disk; no team was made.")
 
 
-def _write_team_files(folder: Path, name: str, lead: str, agents: list[Agent]) -> None:
-    """Write the settings of a new team, and a queue unless one is there."""
+def _write_team_files(folder: Path, name: str, lead: str, agents: list[Agent], new: ExitStack) -> None:
+    """Write the settings of a new team, and a queue unless one is there; `new` takes them back."""
     for known in (PROJECT_CONFIG, PROJECT_QUEUE):
         if (folder / known).exists():
             use = f"Use it with -t {shlex.quote(str(folder))}"
@@ -157,8 +163,10 @@ def _write_team_files(folder: Path, name: str, lead: str, agents: list[Agent]) -
             raise TeamError(Code.NOT_PERMITTED, f"{folder / known} exists already; nothing was changed", hint)
     try:
         write_new_settings(folder / CONFIG_NAME, team=name, lead=lead, agents=agents)
+        new.callback((folder / CONFIG_NAME).unlink)
         if not (folder / QUEUE_NAME).exists():
             with (folder / QUEUE_NAME).open("x", encoding="utf-8") as file:
+                new.callback((folder / QUEUE_NAME).unlink)
                 file.write("messages: []\n")
     except FileExistsError as error:
         text = f"{error.filename} exists already; nothing was changed"
@@ -171,6 +179,13 @@ def _write_team_files(folder: Path, name: str, lead: str, agents: list[Agent]) -
 def _unwritable(error: OSError) -> TeamError:
     text = f"{error.filename}: {error.strerror}"
     return TeamError(Code.STORE_FAILED, text, "Choose a folder to write in.")
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders, the innermost first, as far as they are there and empty."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def make_project_team(place: Path, project: Path) -> str:

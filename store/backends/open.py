@@ -1,11 +1,16 @@
-"""Find and open teams: from a location the user gave, from the current project, or from a folder to pick in."""
+"""Find, open and make teams: at a location the user gave, in the current project, or in a folder to pick in.
+
+Where a location is that of a database, a file is SQLite and an address is PostgreSQL.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.clock import Clock, utc_now
@@ -15,9 +20,10 @@ from team_console.store.settings.file_trust import PROJECT_FOLDER, PROJECT_QUEUE
 from team_console.store.settings.settings_file import configured_places
 from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME
 
-# Teams of other programs are imported where one is looked for: no verb on a team of ours needs what reads them.
+# A kind of team is imported where one is opened: no verb needs what reads the other kinds.
 if TYPE_CHECKING:
     from team_console.store.backends.claude_team import ClaudeTeam
+    from team_console.store.backends.sql.team import SqlTeam
     from team_console.store.contract.team import Team
 
 PROJECT_QUEUE = PROJECT_QUEUES / QUEUE_NAME
@@ -26,7 +32,8 @@ PROJECT_CONFIG = PROJECT_FOLDER / CONFIG_NAME
 """Where a project root keeps its settings (seed 000, requirement 1)."""
 OWN_FOLDER = ".team-console"
 """Where a project without a messenger of its own keeps its team, out of the way of its files."""
-DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
+_DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
+_FORMS_HINT = "Give PATH.db, sqlite:///PATH or postgresql://USER@HOST/DATABASE."
 _HINT = "Give a team with -t LOCATION, make one with 'team-console init', or try 'team-console demo'."
 
 
@@ -49,9 +56,7 @@ def open_team(
         from team_console.store.backends.claude_team import open_claude
 
         return open_claude(given.removeprefix("claude:"), clock)
-    if "://" in given or given.endswith(DATABASE_SUFFIXES):
-        from team_console.store.backends.sql.open import open_database
-
+    if names_database(given):
         return open_database(given, read_only=read_only, clock=clock)
     if given:
         return _open_folder(absolute(given), read_only=read_only, clock=clock)
@@ -60,6 +65,107 @@ def open_team(
     if found is None:
         raise _not_found(here, None)
     return _open_folder(found, read_only=read_only, clock=clock)
+
+
+def names_database(location: str) -> bool:
+    """Return whether a location is that of a database, be it a file or a server."""
+    return "://" in location or location.endswith(_DATABASE_SUFFIXES)
+
+
+def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_now) -> SqlTeam:
+    """Return the team at `location`. Nothing is made: a database file must exist, a server may be unreachable at the
+    moment.
+
+    Raises:
+        TeamError: `TEAM_NOT_FOUND` for a location of another form, a missing file or a missing driver.
+    """
+    place = _file_or_address(location)
+    if isinstance(place, Path) and not os.path.isfile(place):
+        why = unseen(place)
+        hint = "Check the location and the rights on it."
+        if not why:
+            hint = f"Make it with: team-console init {shlex.quote(str(place))}"
+        raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(place))}{f': {why}' if why else ' is not a file'}", hint)
+    return _database_at(place, read_only=read_only, clock=clock)
+
+
+def create_database(location: str, settings: str) -> bool:
+    """Make what a team in a database needs, its settings with this text; see `SqlTeam.create`. Where that is refused,
+    no new file is left.
+
+    Returns:
+        Whether the team is new.
+
+    Raises:
+        TeamError: What the database says.
+    """
+    place = _file_or_address(location)
+    is_new_file = isinstance(place, Path) and _make_file(place)
+    try:
+        with closing(_database_at(place, read_only=False, clock=utc_now)) as team:
+            return team.create(settings)
+    except BaseException:
+        # Only what is still empty: whoever came at the same moment may have made the team in it.
+        # guard: refused-team-leaves-no-file
+        if is_new_file and not os.path.getsize(place):
+            os.unlink(place)
+        raise
+
+
+def _make_file(path: Path) -> bool:
+    """Make an empty file that only its owner may read; returns False, and leaves it as it is, where there is one.
+
+    Raises:
+        TeamError: `STORE_FAILED` when it cannot be made.
+    """
+    try:
+        path.touch(mode=0o600, exist_ok=False)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise TeamError(Code.STORE_FAILED, f"{path}: {error}", "Choose another place.") from error
+    return True
+
+
+def _file_or_address(location: str) -> Path | str:
+    """Return the file, or the address as libpq knows it. A driver, as in `postgresql+psycopg`, says nothing: we have
+    one.
+    """
+    scheme, found, rest = location.partition("://")
+    if not found:
+        return absolute(location)
+    kind = scheme.partition("+")[0]
+    path = unquote(rest.partition("?")[0].partition("/")[2])
+    if kind == "sqlite" and path:
+        return absolute(path)
+    if kind in ("postgresql", "postgres"):
+        return f"postgresql://{rest}"
+    raise TeamError(Code.TEAM_NOT_FOUND, f"databases of the kind {kind!r} are not teams", _FORMS_HINT)
+
+
+def _database_at(place: Path | str, *, read_only: bool, clock: Clock) -> SqlTeam:
+    """Return the team in a file or at an address; loads the driver of this kind of database and no other.
+
+    Raises:
+        TeamError: `TEAM_NOT_FOUND`, with what to install, or for what is no address.
+    """
+    try:
+        if isinstance(place, Path):
+            from team_console.store.backends.sql.sqlite_team import SqliteTeam
+
+            return SqliteTeam(place, read_only=read_only, clock=clock)
+        from team_console.store.backends.sql.postgres_team import PostgresTeam
+
+        return PostgresTeam(place, read_only=read_only, clock=clock)
+    except ValueError as error:
+        raise TeamError(Code.TEAM_NOT_FOUND, "the location is not an address of a database", _FORMS_HINT) from error
+    except ImportError as error:
+        from team_console.store.model.optional_packages import install_line  # 20 ms
+
+        kind, hint = "PostgreSQL", f"Install it with: {install_line('postgresql')}"
+        if isinstance(place, Path):
+            kind, hint = "SQLite", "Run team-console with a Python that has it, as nearly all have."
+        raise TeamError(Code.TEAM_NOT_FOUND, f"teams in {kind} need {error.name or error}", hint) from error
 
 
 def nearest_team(start: Path) -> Path | None:

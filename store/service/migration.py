@@ -11,8 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.store.backends.locations import absolute, redact
-from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, open_team
-from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.open import create_database, is_team, names_database, open_team
 from team_console.store.backends.sql.rows import is_storable
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.contract.team import AuditLine, Team, attachment_of
@@ -57,11 +56,6 @@ class MigrationResult(Struct):
     already: int = 0
     differing: list[str] = []
     warnings: list[str] = []
-
-
-def names_database(location: str) -> bool:
-    """Return whether a location is that of a database, be it a file or a server."""
-    return "://" in location or location.endswith(DATABASE_SUFFIXES)
 
 
 def open_target(location: str, config: TeamConfig, *, clock: Clock = utc_now) -> Team:

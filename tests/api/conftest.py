@@ -19,7 +19,7 @@ def location(request: pytest.FixtureRequest, team: CommandLine) -> str:
     """Where a new team is, one of each kind."""
     if request.param == "folder":
         return str(team.folder)
-    from team_console.store.backends.sql.open import create_database
+    from team_console.store.backends.open import create_database
 
     create_database(str(team.folder / "team.db"), SETTINGS)
     return str(team.folder / "team.db")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.open import create_database, open_database
+from team_console.store.backends.open import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
 
 from tests.equipment.postgresql import Server, empty_postgresql, new_location, server_or_skip

@@ -12,8 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.open import open_team
-from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.open import create_database, open_team
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import Presence
 from team_console.store.service import requests

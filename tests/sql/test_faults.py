@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.open import create_database, open_database
+from team_console.store.backends.open import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.snapshot import Condition
 from team_console.store.model.errors import Code, TeamError

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from team_console.store.backends.open import open_team
-from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.open import create_database, open_team
 from team_console.store.contract.team import Presence, Team, new_presence_name
 from team_console.store.service.waiting import announce_presence, human_present
 

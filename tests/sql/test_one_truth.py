@@ -66,7 +66,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         (tmp_path / CONFIG_NAME).write_text(SETTINGS)
         (tmp_path / QUEUE_NAME).write_text("messages: []\n")
         return str(tmp_path)
-    from team_console.store.backends.sql.open import create_database
+    from team_console.store.backends.open import create_database
 
     at = new_location(request.param, tmp_path)
     create_database(at, SETTINGS)

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from team_console.console.clients.asking import HumanWatch
-from team_console.store.backends.sql.open import create_database, open_database
+from team_console.store.backends.open import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.snapshot import OUTCOME_UNKNOWN, Condition
 from team_console.store.model.errors import Code, TeamError

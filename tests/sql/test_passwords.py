@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import run
-from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.open import create_database
 
 from tests.equipment.cases import cases
 from tests.sql.conftest import SETTINGS, Open

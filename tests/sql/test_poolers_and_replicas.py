@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import psycopg
 import pytest
-from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.open import create_database
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.snapshot import Condition
 from team_console.store.contract.team import WatchHint, WatchState

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from team_console.console.mcp.results import mails_result
-from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.open import create_database
 from team_console.store.backends.sql.schema import OUR_TABLES
 from team_console.store.model.errors import TeamError
 from team_console.store.service import inbox

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from team_console.console.cli.main import run
 from team_console.store.api import join_team
-from team_console.store.backends.open import open_team
-from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.open import create_database, open_team
 from team_console.store.backends.sql.rows import NOTE_KEY, Row, RowEntry, new_row, read_row
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from msgspec import Struct, convert
-from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.open import create_database
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.open import create_database
+from team_console.store.backends.open import create_database
 from team_console.store.backends.sql.window import LARGE
 from team_console.store.contract.team import WatchHint, WatchState
 
@@ -71,7 +71,7 @@ def test_a_commit_that_is_synced_slowly_is_noticed_when_it_can_be_seen(
         "inject=fdatasync:delay_enter=400000",
     )
     script = (
-        "import sys; from team_console.store.backends.sql.open import *; "
+        "import sys; from team_console.store.backends.open import *; "
         "from tests.equipment.teams import make_message, put;"
     )
     command = [*slow, sys.executable, "-c", script + "put(open_database(sys.argv[1]), make_message(1))", place]

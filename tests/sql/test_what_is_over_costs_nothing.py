@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 from msgspec import Struct
-from team_console.store.backends.sql.open import create_database, open_database
+from team_console.store.backends.open import create_database, open_database
 from team_console.store.backends.sql.window import LARGE
 from team_console.store.contract.team import Team, WatchHint
 from team_console.store.service import inbox

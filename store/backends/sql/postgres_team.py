@@ -366,17 +366,21 @@ class PostgresTeam(PresentOnServer):
             self.roll_back(connection)
             raise locked_error(self.location, self._find_holder(connection), wait) from error
 
-    def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
+    def begin_writing(self, connection: Connection, *, wait: float, label: str, has_table: bool = True) -> None:
         """Begin a transaction and lock the table, in one round trip: with the time to wait, whatever the role's own
         limit of a statement is, and with who we are for `pg_stat_activity`.
+
+        Where there is no table yet, a lock of ours keeps two from making it at once.
         """
+        lock = f"LOCK TABLE {MESSAGES} IN SHARE ROW EXCLUSIVE MODE"
+        if not has_table:
+            lock = f"SELECT pg_advisory_xact_lock(hashtext('{MESSAGES}'))"
         words = re.sub(r"[^\x20-\x26\x28-\x5b\x5d-\x7e]", "?", f"team-console {label}")[:63]
         with self._naming_holder(connection, wait):
             connection.change(
                 f"BEGIN ISOLATION LEVEL READ COMMITTED; {_PLAIN_DATES}; "
                 f"SET LOCAL lock_timeout = {milliseconds(wait)}; SET LOCAL statement_timeout = 0; "
-                f"SET LOCAL application_name = '{words}'; LOCK TABLE {MESSAGES} IN SHARE ROW EXCLUSIVE MODE; "
-                "SET LOCAL statement_timeout TO DEFAULT",
+                f"SET LOCAL application_name = '{words}'; {lock}; SET LOCAL statement_timeout TO DEFAULT",
             )
 
     def commit(

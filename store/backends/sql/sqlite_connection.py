@@ -7,6 +7,7 @@ import fcntl
 import os
 import re
 import sqlite3
+import stat
 import struct
 import threading
 import time
@@ -315,7 +316,8 @@ def _refuse_pipe(journal: Path) -> None:
     Raises:
         TeamError: `STORE_UNREADABLE`.
     """
-    if journal.is_fifo():
+    found = stat_or_none(journal)
+    if found is not None and stat.S_ISFIFO(found.st_mode):
         text = f"{journal} is a pipe; a database that is opened beside it would wait for ever"
         raise TeamError(Code.STORE_UNREADABLE, text, "Take it away; SQLite puts no such file there.")
 

@@ -188,7 +188,7 @@ class SqliteTeam(PresentInFolder, SqlTeam):
         """See `SqlTeam.begin_reading`."""
         connection.change("BEGIN")
 
-    def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
+    def begin_writing(self, connection: Connection, *, wait: float, label: str, has_table: bool = True) -> None:
         """Begin with the write lock: one that is asked for later can fail without waiting."""
         if isinstance(connection, SqliteConnection) and connection.refused_write is not None:
             raise connection.refused_write

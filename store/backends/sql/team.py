@@ -27,6 +27,7 @@ from team_console.store.backends.sql.row_reader import (
 from team_console.store.backends.sql.rows import dump, is_storable
 from team_console.store.backends.sql.schema import (
     ATTACHMENTS,
+    CREATE_MESSAGES,
     GRANT_HINT,
     HIDDEN_WORDS,
     MESSAGES,
@@ -40,7 +41,7 @@ from team_console.store.backends.sql.schema import (
     find_shape,
     read_numbers,
 )
-from team_console.store.backends.sql.settings import SettingsRows, mark_beside
+from team_console.store.backends.sql.settings import SettingsRows, mark_beside, stored_settings, write_settings
 from team_console.store.backends.sql.transaction import SqlTransaction, addressed_rows, addressed_values
 from team_console.store.backends.sql.window import fact_rows, finished_rows, is_large, make_indexes, rows_with_ids
 from team_console.store.contract.snapshot import Condition, FinishedCounts, HolderWatch, LockHolder, Snapshot
@@ -144,8 +145,11 @@ class SqlTeam(Team):
         """Begin a transaction in which everything read is of one moment."""
 
     @abstractmethod
-    def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
+    def begin_writing(self, connection: Connection, *, wait: float, label: str, has_table: bool = True) -> None:
         """Begin the only transaction that writes, waiting at most `wait` seconds; `label` says what it is for.
+
+        Args:
+            has_table: Whether there is a table of messages; only a team that is being made may have none.
 
         Raises:
             TeamError: `STORE_LOCKED` with the holder.
@@ -414,6 +418,30 @@ class SqlTeam(Team):
                     self._refused |= tx.learned
                 self.commit(connection, line, changes.added, wait=wait)
                 self._is_indexed = True
+
+    def create(self, settings: str) -> bool:
+        """Make what a team needs, all or nothing: the table of messages, our own, the text of its settings. What is
+        there stays as it is.
+
+        Returns:
+            Whether the settings were written, so that the team is new.
+
+        Raises:
+            TeamError: What the database says.
+        """
+        with self.connect() as connection:
+            has_table = find_shape(connection) is not None
+            self.begin_writing(connection, wait=10.0, label="create", has_table=has_table)
+            if find_shape(connection) is None:  # nobody else made it meanwhile
+                connection.change(CREATE_MESSAGES)
+            create_ours(connection)
+            make_indexes(connection, self._find_tables(connection))
+            is_new = stored_settings(connection) is None
+            if is_new:
+                write_settings(connection, settings)
+            self.commit(connection)
+            self.prepare(connection)
+            return is_new
 
     def _write_failure(self, error: Exception) -> TeamError:
         """Return the error of a write. Whoever came so far may write messages: a refusal now is of our own tables."""
