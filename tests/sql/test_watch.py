@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import create_database
-from team_console.store.backends.sql.window import LARGE
+from team_console.store.backends.sql.row_reader import LARGE
 from team_console.store.contract.team import WatchHint, WatchState
 
 from tests.equipment.command_line import clean_environment, needs

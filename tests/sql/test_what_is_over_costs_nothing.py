@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from msgspec import Struct
 from team_console.store.backends.open import create_database, open_database
-from team_console.store.backends.sql.window import LARGE
+from team_console.store.backends.sql.row_reader import LARGE
 from team_console.store.contract.team import Team, WatchHint
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller

@@ -1,45 +1,26 @@
-"""What has been: archives, the audit chain and attachments in our own tables."""
+"""What is over: archived messages, and of a large table its finished rows, read a page at a time and counted."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, TypeVar
 
 import msgspec
-from team_console.store.backends.sql.connection import Connection, Values, like_pattern
-from team_console.store.backends.sql.rows import dump, json_object_in, storable
-from team_console.store.backends.sql.schema import ARCHIVE, AUDIT
-from team_console.store.backends.trail_reader import KEPT, NOT_BY_DESK, TrailLine, TrailReader
-from team_console.store.contract.team import LineSeal, Page, judge_seal, key_name, seal
-from team_console.store.contract.transaction import Changes
-from team_console.store.model.clock import to_text
+from team_console.store.backends.sql.connection import Connection, Values, in_list
+from team_console.store.backends.sql.row_reader import RowReader, finished_rows, read_notes
+from team_console.store.backends.sql.rows import DAMAGED_ENTRY, column_text, dump, json_object_in, storable
+from team_console.store.backends.sql.schema import ARCHIVE, LARGEST_NUMBER, MESSAGES, NOTES, Shape
+from team_console.store.contract.snapshot import FinishedCounts, Unacknowledged
+from team_console.store.contract.team import MOST_COUNTED, Page
+from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import FieldDict, Message, by_id, from_record
-from team_console.store.model.recorded_facts import ACCEPT_SETTINGS, CARRIED
-from team_console.store.protocol.foreign_fields import items_in, mapping_in
-from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.trail_facts import is_answer
-from team_console.store.protocol.verdicts import may_be_verdict
-from team_console.store.settings.team_config import TeamConfig
+from team_console.store.model.message import FieldDict, Message, Status, addressees, by_id, from_record, nonempty
+from team_console.store.model.names import spellings
+from team_console.store.protocol.placed_message import when_created
 
 PlacesT = TypeVar("PlacesT")
-_LINES_AT_ONCE = 2000
-"""Lines of the audit trail that are fetched at once."""
-RECORDED = "recorded"
-"""Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
-_LARGEST_NUMBER = 2**63 - 1
-"""The largest number that a column holds; SQLite keeps texts behind it."""
-_WORDS = (f'"{RECORDED}"', f'"{CARRIED}"', '"by_desk"', '"request_id"', '"human"', '"grant"', '"settings"', '"members"')
-
-
-def telling_lines(connection: Connection) -> str:
-    """Return the condition for lines that may tell of requests and answers; an index has it in the same words."""
-    find = "strpos" if connection.is_strict else "instr"
-    telling = [f"action = '{ACCEPT_SETTINGS}'", *(f"{find}(facts, '{word}') > 0" for word in _WORDS)]
-    return f"({' OR '.join(telling)})"
 
 
 def archived_row(agent: str, message: Message, *, n: int) -> FieldDict:
@@ -102,7 +83,7 @@ def archived_stretch(
     for created, n, message_id, record in connection.rows(wanted, values):
         text = f"archive row {n} is no message"
         damage = Problem("DAMAGED_ARCHIVE", "warning", message_id, text, "Look at the row by hand.")
-        place = json.dumps([column_text(created), n if isinstance(n, int | float) else _LARGEST_NUMBER])
+        place = json.dumps([column_text(created), n if isinstance(n, int | float) else LARGEST_NUMBER])
         found.append((place, parse_archived(record) or damage))
     return found
 
@@ -129,146 +110,141 @@ def parse_archived(text: object) -> Message | None:
         return None
 
 
-def column_text(value: object) -> str:
-    """Return a value of one of our own columns of text, whatever its type is; empty for none."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return "" if value is None else str(value)
+def count_pushed(connection: Connection, shape: Shape, agent: str) -> int:
+    """Count the messages delivered to this agent alone that it did not acknowledge, `MOST_COUNTED` at most."""
+    some, values = in_list("name", spellings(agent))
+    mine = f"SELECT 1 FROM {MESSAGES} WHERE recipient IN {some} AND {shape.status} = '{Status.DELIVERED}'"
+    if _has_rows_read_by_note(connection, shape):
+        mine += f" AND NOT {_noted_as_read(shape)}"
+    return int(connection.scalar(f"SELECT count(*) FROM ({mine} LIMIT {MOST_COUNTED}) AS mine", values))
 
 
-class AuditRow(NamedTuple):
-    """A row of the audit trail; `prev` is the hash of the row before."""
-
-    seq: int
-    at: str
-    actor: str
-    action: str
-    facts: str
-    prev: str
-    hash: str = ""
-
-    def sealed_bytes(self, facts: str | None = None) -> bytes:
-        """Return the bytes that its hash and its seal cover."""
-        parts = [self.prev, *self[:4], self.facts if facts is None else facts]
-        return json.dumps(parts, separators=(",", ":")).encode("ascii")
-
-    def digest(self) -> str:
-        """Return the hash it must have."""
-        return hashlib.sha256(self.sealed_bytes()).hexdigest()
-
-    def with_seal(self, key: bytes) -> AuditRow:
-        """Return the same with its seal as the last of the facts."""
-        comma = "," if len(self.facts) > len("{}") else ""
-        return self._replace(facts=f'{self.facts[:-1]}{comma}"seal":"{seal(key, self.sealed_bytes())}"}}')
-
-    def seal_state(self, key: bytes) -> LineSeal:
-        """Return the state of its seal."""
-        if not key:
-            return LineSeal.UNKNOWN
-        match = _SEAL.search(self.facts)
-        without = f"{self.facts[: match.start()]}}}" if match else self.facts
-        return judge_seal(key, self.sealed_bytes(without), match[1] if match else None)
+def count_finished(connection: Connection, shape: Shape) -> FinishedCounts:
+    """Count the finished rows by status, and those that were only delivered by agent."""
+    oldest = "min(created_at)" if "created_at" in shape.types else "NULL"
+    rows = f"SELECT recipient, status, count(*), {oldest} FROM {MESSAGES} WHERE {finished_rows(shape)}"
+    groups = connection.rows(f"{rows} GROUP BY recipient, status")
+    noted = []
+    if _has_rows_read_by_note(connection, shape):
+        noted = connection.rows(f"{rows} AND {_noted_as_read(shape)} GROUP BY recipient, status")
+    read = {str(recipient): int(count) for recipient, status, count, _ in noted if status == Status.DELIVERED}
+    statuses: dict[str, int] = {}
+    delivered: dict[str, Unacknowledged] = {}
+    for recipient, status, count, at in groups:
+        unread = int(count) - (read.get(str(recipient), 0) if status == Status.DELIVERED else 0)
+        statuses[status] = statuses.get(status, 0) + unread
+        statuses[str(Status.READ)] = statuses.get(str(Status.READ), 0) + int(count) - unread
+        for name in addressees(str(recipient)) if status == Status.DELIVERED and unread else ():
+            since = at if isinstance(at, datetime) else from_text(str(at or ""))
+            since = since.astimezone() if since is not None and since.tzinfo is None else since
+            before, earlier = delivered.get(name, Unacknowledged())
+            moments = [moment for moment in (since, earlier) if moment is not None]
+            delivered[name] = Unacknowledged(before + unread, min(moments, default=None))
+    return FinishedCounts(nonempty(statuses), delivered)
 
 
-_SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
+def _has_rows_read_by_note(connection: Connection, shape: Shape) -> bool:
+    """Return whether some rows were read although their table has no word for it."""
+    return shape.has_ours and connection.first(f"SELECT 1 FROM {NOTES} WHERE {read_notes(shape)} LIMIT 1") is not None
 
 
-class TrailTableFollower:
-    """Follows the audit trail of one database: each line is read once. Used from one thread at a time.
+def _noted_as_read(shape: Shape) -> str:
+    """Return the SQL condition for rows that were read although their table has no word for it."""
+    return f"{shape.id} IN (SELECT message_id FROM {NOTES} WHERE {read_notes(shape)})"
 
-    A trail may be long: where it is not read as a whole, the database looks for the lines that may tell of requests
-    and answers.
+
+def older_page(connection: Connection, shape: Shape, reader: RowReader, *, cursor: str | None, limit: int) -> Page:
+    """Return a stretch of archives and of finished rows of the table, newest first.
+
+    The cursor says how far each of them was walked: the place of its last message, null before the first, empty behind
+    the last.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for a text that is no cursor.
     """
-
-    def __init__(self, *, is_whole: bool) -> None:
-        self._reader = TrailReader()
-        self._is_whole = is_whole
-        self._start_over()
-
-    def _start_over(self) -> None:
-        self._last = AuditRow(0, "", "", "", "", "")
-        self._sealed_from: int | None = None
-        self._met_unnumbered = False
-
-    def read(self, connection: Connection, key: bytes, *, keeps: int = KEPT) -> TrailReader:
-        """Take the lines that were added since, all of them when the trail is another or is shorter than it was."""
-        end = connection.scalar(f"SELECT max(seq) FROM {AUDIT} WHERE seq <= {_LARGEST_NUMBER}") or 0
-        if end < self._last.seq or key != self._reader.key or keeps > self._reader.keeps:
-            self._reader.restart(key=key, keeps=keeps)
-            self._start_over()
-        if not self._is_whole and end == self._last.seq:
-            return self._reader
-        condition = "" if self._is_whole else f" AND {telling_lines(connection)} AND seq <= {end}"
-        if not self._is_whole and key and self._sealed_from is None:
-            # A quote in a text of a line is escaped, so that no text looks like a seal.
-            sealed = {"sealed": like_pattern(f'"seal":"{key_name(key)}-')}
-            first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
-            self._sealed_from = first if isinstance(first, int) else None
-        wanted = f"SELECT {', '.join(AuditRow._fields)} FROM {AUDIT} WHERE seq > :seq{condition} ORDER BY seq"
-        for chunk in connection.chunks(_LINES_AT_ONCE, wanted, {"seq": self._last.seq}):
-            for seq, *texts in chunk:
-                self._take(AuditRow(seq if isinstance(seq, int) else 0, *map(column_text, texts)))
-        if not self._is_whole:
-            self._last = self._last._replace(seq=end)
-        return self._reader
-
-    def _take(self, line: AuditRow) -> None:
-        """Take a line. Of those without a number only the first counts: SQLite keeps any text there, sorted last."""
-        is_unnumbered = line.seq <= self._last.seq
-        if is_unnumbered and self._met_unnumbered:
-            return
-        is_after_seal = self._sealed_from is not None and line.seq >= self._sealed_from
-        follows = not is_unnumbered and (not self._is_whole or self._is_next(line))
-        seal = line.seal_state(self._reader.key)
-        self._reader.take(_make_trail_line(line), seal, follows=follows, is_after_seal=is_after_seal)
-        self._last, self._met_unnumbered = (self._last, True) if is_unnumbered else (line, self._met_unnumbered)
-
-    def _is_next(self, line: AuditRow) -> bool:
-        """Return whether the line continues the chain: its number, the hash it quotes, and its own hash."""
-        last = self._last
-        return line.seq == last.seq + 1 and line.prev == last.hash and line.hash == line.digest()
+    in_archive, in_table = (None, None) if cursor is None else decode_cursor(cursor, tuple[str | None, str | None])
+    archived: list[tuple[str, Message | Problem]] = []
+    if shape.has_ours and in_archive != "":
+        archived = archived_stretch(connection, agent=None, behind=in_archive, limit=limit + 1)
+    rows = [] if in_table == "" else _finished_after(connection, shape, reader, in_table, limit + 1)
+    taken, problems = list[Message](), list[Problem]()
+    archived_taken = finished_taken = 0
+    while len(taken) < limit and (archived_taken < len(archived) or finished_taken < len(rows)):
+        archived_next = archived[archived_taken][1] if archived_taken < len(archived) else None
+        finished_next = rows[finished_taken][1] if finished_taken < len(rows) else None
+        if isinstance(archived_next, Problem):
+            problems.append(archived_next)
+            archived_taken += 1
+        elif isinstance(finished_next, Problem):
+            problems.append(finished_next)
+            finished_taken += 1
+        elif archived_next is not None and (
+            finished_next is None or when_created(finished_next) < when_created(archived_next)
+        ):
+            taken.append(archived_next)
+            archived_taken += 1
+        elif finished_next is not None:
+            taken.append(finished_next)
+            finished_taken += 1
+    in_archive = _place_reached(archived, archived_taken, limit, in_archive)
+    in_table = _place_reached(rows, finished_taken, limit, in_table)
+    following = None if (in_archive, in_table) == ("", "") else json.dumps([in_archive, in_table])
+    return Page(tuple(taken), following, tuple(problems))
 
 
-def _make_trail_line(line: AuditRow) -> TrailLine:
-    """Make an audit row a line of the trail, with the requests and answers that its facts carry."""
-    facts = json_object_in(line.facts)
-    recorded = facts.get(RECORDED)
-    questions: Sequence[object] = ()
-    answers: Sequence[object] = ()
-    if isinstance(recorded, Mapping):
-        questions, answers = items_in(recorded, "questions"), items_in(recorded, "answers")
-    elif "request_id" in facts and line.action not in NOT_BY_DESK:
-        # A line of an earlier version names the messages it wrote and does not hold them.
-        questions = [facts.get("question"), *items_in(facts, "ids")]
-    return TrailLine(
-        *(*line[:4], facts),
-        writes=tuple(msgspec.Raw(dump(record).encode("utf-8", "backslashreplace")) for record in answers),
-        questions=tuple(item for item in questions if isinstance(item, str)),
-        settings=dict(mapping_in(facts, "settings")),
-    )
+def _place_reached(stretch: Sequence[tuple[str, object]], taken: int, limit: int, before: str | None) -> str | None:
+    """Return the place of the last one that was taken, empty behind the last of all."""
+    if taken == len(stretch) <= limit:
+        return ""
+    return stretch[taken - 1][0] if taken else before
 
 
-def records_to_write(changes: Changes, config: TeamConfig) -> list[tuple[str, FieldDict]]:
-    """Return the lines for the audit trail; the first also says which requests, answers and words of humans on
-    requests were added: whoever is handed those asks whether team-console wrote them.
+def _finished_after(
+    connection: Connection, shape: Shape, reader: RowReader, place: str | None, limit: int
+) -> list[tuple[str, Message | Problem]]:
+    """Return at most so many finished rows that are in no archive, newest first, each with its place.
+
+    Of one that is no message, why: were it left out, a stretch of less than `limit` would look like the last. Rows
+    without a time come last.
     """
-    (action, facts), *rest = changes.records
-    questions = [message.message_id for message in changes.added.values() if parse_message(message).opens is not None]
-    said = [message for message in changes.added.values() if is_answer(message) or may_be_verdict(config, message)]
-    answers = [dict(message.record) for message in said]
-    if not (questions or answers):
-        return changes.records
-    return [(action, {**facts, RECORDED: {"questions": questions, "answers": answers}}), *rest]
+    at, behind = (None, None) if place is None else decode_cursor(place, tuple[Any, str | None])
+    found: list[tuple[Any, str]] = []
+    if "created_at" in shape.types and (place is None or at is not None):
+        found = _finished_ids_after(connection, shape, at, behind, limit)
+        at = behind = None
+    if len(found) < limit:
+        found += _finished_ids_after(connection, shape, None, behind, limit - len(found), is_timed=False)
+    rows = connection.rows_among(f"{shape.select_rows(f'{shape.id} IN')}", [message_id for _, message_id in found])
+    read = {entry.row.message_id: entry.message or entry.problems[0] for entry in reader.read_rows(rows)}
+    gone = "no row is found by its message_id"
+    return [
+        (json.dumps([at, key]), read.get(key) or Problem(DAMAGED_ENTRY, "error", key, gone, "Make it a text."))
+        for at, key in found
+    ]
 
 
-def audit_lines(
-    records: Iterable[tuple[str, Mapping[str, Any]]], *, seq: int, prev: str, at: str, actor: str, key: bytes = b""
-) -> list[AuditRow]:
-    """Return the lines to append after line `seq` with the hash `prev`, sealed where there is a key."""
-    lines: list[AuditRow] = []
-    for number, (action, facts) in enumerate(records, start=seq + 1):
-        line = AuditRow(number, at, actor, action, dump(facts), prev)
-        line = line.with_seal(key) if key else line
-        prev = line.digest()
-        lines.append(line._replace(hash=prev))
-    return lines
+def _finished_ids_after(
+    connection: Connection, shape: Shape, at: Any, behind: str | None, limit: int, *, is_timed: bool = True
+) -> list[tuple[Any, str]]:
+    """Return creation time and id of finished rows behind a place, newest first; those without a time by id alone."""
+    conditions, values = [finished_rows(shape), "message_id IS NOT NULL"], dict[str, Any](limit=limit)
+    if shape.has_ours:
+        conditions.append(f"NOT EXISTS (SELECT 1 FROM {ARCHIVE} WHERE {ARCHIVE}.message_id = {shape.id})")
+    if is_timed:
+        age, order = "CAST(created_at AS TEXT)" if shape.is_strict else "created_at", "created_at DESC, message_id DESC"
+        conditions.append("created_at IS NOT NULL")
+    else:
+        age, order = "NULL", "message_id DESC"
+        if "created_at" in shape.types:
+            conditions.append("created_at IS NULL")
+    if behind is not None:
+        values["behind"] = behind
+        named = f"CAST(:behind AS {shape.types['message_id']})" if shape.is_strict else ":behind"
+        if is_timed:
+            values["at"] = at
+            moment = f"CAST(:at AS {shape.types['created_at']})" if shape.is_strict else ":at"
+            conditions.append(f"(created_at, message_id) < ({moment}, {named})")
+        else:
+            conditions.append(f"message_id < {named}")
+    wanted = f"SELECT {age}, {shape.id} FROM {MESSAGES} WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT :limit"
+    return [(moment, str(message_id)) for moment, message_id in connection.rows(wanted, values)]

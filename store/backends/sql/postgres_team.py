@@ -22,8 +22,8 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from team_console.store.backends.locations import cover, passwords_in, redact
+from team_console.store.backends.sql.audit_trail import AuditRow
 from team_console.store.backends.sql.connection import Connection
-from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.postgres_connection import (
     SELECT_PID,
     LenientText,
@@ -32,9 +32,9 @@ from team_console.store.backends.sql.postgres_connection import (
     is_policy_refusal,
     milliseconds,
 )
+from team_console.store.backends.sql.row_reader import LARGE, finished_rows, unfinished_rows
 from team_console.store.backends.sql.schema import AUDIT, MESSAGES, POLICY_HINT, TABLE_CHANGED, Shape, find_shape
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.backends.sql.window import LARGE, finished_rows, unfinished_rows
 from team_console.store.contract.snapshot import OUTCOME_UNKNOWN, SERVER_READ_ONLY, LockHolder, locked_error
 from team_console.store.contract.team import (
     UNKNOWN_ATTENDANCE,

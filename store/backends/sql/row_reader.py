@@ -1,35 +1,51 @@
 """The rows as messages, kept between looks: only rows that changed are understood again.
 
-A snapshot leaves out finished rows of a large table: those are counted by an index, and read a page at a time.
+A row is finished once it is delivered or read. A small table is read whole, of a large one all rows that are not
+finished, and of the finished ones those on which requests, rosters or a sprint may rest (facts), the newest, and one
+from and one to everybody who is named. Indexes find them, so that other finished rows cost nothing; those are counted
+and read page by page in `history.py`.
 """
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from heapq import merge
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.sql.connection import Connection, in_list
-from team_console.store.backends.sql.history import archived_stretch, decode_cursor
-from team_console.store.backends.sql.rows import DAMAGED_ENTRY, ROW_REFUSED, Row, RowEntry, read_row
-from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, NOTES, Shape
-from team_console.store.backends.sql.window import LARGE, finished_rows, is_large, read_notes, read_window
-from team_console.store.contract.snapshot import FinishedCounts, Unacknowledged
-from team_console.store.contract.team import MOST_COUNTED, Page, Progress
-from team_console.store.model.clock import from_text
+from team_console.store.backends.sql.audit_trail import telling_lines
+from team_console.store.backends.sql.connection import Connection
+from team_console.store.backends.sql.rows import ROW_REFUSED, Row, RowEntry, read_row
+from team_console.store.backends.sql.schema import ARCHIVE, AUDIT, MESSAGES, NOTES, Shape
+from team_console.store.contract.team import Progress
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Message, Status, addressees, nonempty
-from team_console.store.model.names import spellings
+from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import first_of
-from team_console.store.protocol.placed_message import when_created
+from team_console.store.protocol.kinds import KINDS, Family
+from team_console.store.protocol.sprint_in_text import CARRIERS
 
-_CHUNK = 1000
-"""Rows that are fetched at once."""
+LARGE = 2000
+"""A table with more rows than this is read in part."""
+NEWEST = 1000
+"""So many of the newest finished rows are read in any case."""
+_ROWS_AT_ONCE = 1000
+"""Rows that one statement gives or asks for."""
+_FINISHED = (str(Status.DELIVERED), str(Status.READ))
+_WITHOUT_FACTS = frozenset({"handoff", "review", "notify", "collaborate", *CARRIERS})
+"""Kinds on which nothing rests but by what is carried in their text (`_FACT_WORDS`)."""
+FACT_KINDS = frozenset(
+    name for name, kind in KINDS.items() if name not in _WITHOUT_FACTS and kind.family is not Family.ROUTER
+)
+"""Kinds of which a finished message still counts."""
+_FACT_WORDS = (
+    *("request_id", "in_reply_to", "msg_type", "_request", "slave_batch"),
+    *("AGENT_", "BATCH_", "_RE", "_ASSIGNMENT", "COURSE_", "CC_", "_CONFIRMED"),
+    *(f"\\u00{digit}" for digit in "4567"),
+)
+"""One of these is in the payload of every message of such a kind that is carried in a text, and of every answer; the
+last are letters hidden in escapes."""
 _MOST_NAMED = 5
 """Messages that one problem names."""
 
@@ -175,148 +191,142 @@ def _fetch_rows(connection: Connection, shape: Shape, progress: Progress | None,
     else:
         total = 0
     read = 0
-    for chunk in read_window(connection, shape) if in_part else connection.chunks(_CHUNK, shape.select_rows()):
+    for chunk in read_window(connection, shape) if in_part else connection.chunks(_ROWS_AT_ONCE, shape.select_rows()):
         yield from chunk
         read += len(chunk)
         if progress is not None and not progress(read, total):
             raise InterruptedError
 
 
-def count_pushed(connection: Connection, shape: Shape, agent: str) -> int:
-    """Count the messages delivered to this agent alone that it did not acknowledge, `MOST_COUNTED` at most."""
-    some, values = in_list("name", spellings(agent))
-    mine = f"SELECT 1 FROM {MESSAGES} WHERE recipient IN {some} AND {shape.status} = '{Status.DELIVERED}'"
-    if _has_rows_read_by_note(connection, shape):
-        mine += f" AND NOT {_noted_as_read(shape)}"
-    return int(connection.scalar(f"SELECT count(*) FROM ({mine} LIMIT {MOST_COUNTED}) AS mine", values))
+# Which rows of a large table are read, and the indexes that find them.
 
 
-def count_finished(connection: Connection, shape: Shape) -> FinishedCounts:
-    """Count the finished rows by status, and those that were only delivered by agent."""
-    oldest = "min(created_at)" if "created_at" in shape.types else "NULL"
-    rows = f"SELECT recipient, status, count(*), {oldest} FROM {MESSAGES} WHERE {finished_rows(shape)}"
-    groups = connection.rows(f"{rows} GROUP BY recipient, status")
-    noted = []
-    if _has_rows_read_by_note(connection, shape):
-        noted = connection.rows(f"{rows} AND {_noted_as_read(shape)} GROUP BY recipient, status")
-    read = {str(recipient): int(count) for recipient, status, count, _ in noted if status == Status.DELIVERED}
-    statuses: dict[str, int] = {}
-    delivered: dict[str, Unacknowledged] = {}
-    for recipient, status, count, at in groups:
-        unread = int(count) - (read.get(str(recipient), 0) if status == Status.DELIVERED else 0)
-        statuses[status] = statuses.get(status, 0) + unread
-        statuses[str(Status.READ)] = statuses.get(str(Status.READ), 0) + int(count) - unread
-        for name in addressees(str(recipient)) if status == Status.DELIVERED and unread else ():
-            since = at if isinstance(at, datetime) else from_text(str(at or ""))
-            since = since.astimezone() if since is not None and since.tzinfo is None else since
-            before, earlier = delivered.get(name, Unacknowledged())
-            moments = [moment for moment in (since, earlier) if moment is not None]
-            delivered[name] = Unacknowledged(before + unread, min(moments, default=None))
-    return FinishedCounts(nonempty(statuses), delivered)
+def _literal(word: str, shape: Shape) -> str:
+    """Return a word as a statement has it, whatever a server takes a backslash for (`standard_conforming_strings`)."""
+    escaped = word.replace("\\", "\\\\")
+    # guard: backslash-is-itself
+    return f"E'{escaped}'" if shape.is_strict and escaped != word else f"'{word}'"
 
 
-def _has_rows_read_by_note(connection: Connection, shape: Shape) -> bool:
-    """Return whether some rows were read although their table has no word for it."""
-    return shape.has_ours and connection.first(f"SELECT 1 FROM {NOTES} WHERE {read_notes(shape)} LIMIT 1") is not None
+def _literal_list(words: Sequence[str]) -> str:
+    """Return plain words as a list of SQL texts, for behind IN."""
+    return ", ".join(f"'{word}'" for word in words)
 
 
-def _noted_as_read(shape: Shape) -> str:
-    """Return the SQL condition for rows that were read although their table has no word for it."""
-    return f"{shape.id} IN (SELECT message_id FROM {NOTES} WHERE {read_notes(shape)})"
+def finished_rows(shape: Shape) -> str:
+    """Return the SQL condition for rows that are delivered or read."""
+    return f"{shape.status} IN ({_literal_list([word for word in _FINISHED if shape.can_hold(word)])})"
 
 
-def older_page(connection: Connection, shape: Shape, reader: RowReader, *, cursor: str | None, limit: int) -> Page:
-    """Return a stretch of archives and of finished rows of the table, newest first.
-
-    The cursor says how far each of them was walked: the place of its last message, null before the first, empty behind
-    the last.
-
-    Raises:
-        TeamError: `INVALID_FIELD` for a text that is no cursor.
-    """
-    in_archive, in_table = (None, None) if cursor is None else decode_cursor(cursor, tuple[str | None, str | None])
-    archived: list[tuple[str, Message | Problem]] = []
-    if shape.has_ours and in_archive != "":
-        archived = archived_stretch(connection, agent=None, behind=in_archive, limit=limit + 1)
-    rows = [] if in_table == "" else _finished_after(connection, shape, reader, in_table, limit + 1)
-    taken, problems = list[Message](), list[Problem]()
-    archived_taken = finished_taken = 0
-    while len(taken) < limit and (archived_taken < len(archived) or finished_taken < len(rows)):
-        archived_next = archived[archived_taken][1] if archived_taken < len(archived) else None
-        finished_next = rows[finished_taken][1] if finished_taken < len(rows) else None
-        if isinstance(archived_next, Problem):
-            problems.append(archived_next)
-            archived_taken += 1
-        elif isinstance(finished_next, Problem):
-            problems.append(finished_next)
-            finished_taken += 1
-        elif archived_next is not None and (
-            finished_next is None or when_created(finished_next) < when_created(archived_next)
-        ):
-            taken.append(archived_next)
-            archived_taken += 1
-        elif finished_next is not None:
-            taken.append(finished_next)
-            finished_taken += 1
-    in_archive = _place_reached(archived, archived_taken, limit, in_archive)
-    in_table = _place_reached(rows, finished_taken, limit, in_table)
-    following = None if (in_archive, in_table) == ("", "") else json.dumps([in_archive, in_table])
-    return Page(tuple(taken), following, tuple(problems))
+def unfinished_rows(shape: Shape) -> str:
+    """Return the SQL condition for all rows but `finished_rows`."""
+    some = _literal_list([word for word in _FINISHED if shape.can_hold(word)])
+    return f"(status IS NULL OR {shape.status} NOT IN ({some}))"
 
 
-def _place_reached(stretch: Sequence[tuple[str, object]], taken: int, limit: int, before: str | None) -> str | None:
-    """Return the place of the last one that was taken, empty behind the last of all."""
-    if taken == len(stretch) <= limit:
-        return ""
-    return stretch[taken - 1][0] if taken else before
+def fact_rows(shape: Shape) -> str:
+    """Return the SQL condition for rows on which requests, rosters or a sprint may rest."""
+    parts = []
+    if "message_type" in shape.types:
+        parts.append(f"{shape.kind} IN ({_literal_list(sorted(FACT_KINDS))})")
+    if "payload" in shape.types:
+        find = "strpos" if shape.is_strict else "instr"
+        parts += [f"{find}({shape.payload_text}, {_literal(word, shape)}) > 0" for word in _FACT_WORDS]
+    return f"({' OR '.join(parts) or '1 = 0'})"
 
 
-def _finished_after(
-    connection: Connection, shape: Shape, reader: RowReader, place: str | None, limit: int
-) -> list[tuple[str, Message | Problem]]:
-    """Return at most so many finished rows that are in no archive, newest first, each with its place.
+def wanted_indexes(shape: Shape) -> dict[str, str]:
+    """Return name -> what it is of, for the indexes of `agent_message` that fit this table."""
+    age = ", created_at" if "created_at" in shape.types else ""
+    facts = fact_rows(shape).replace(f"{MESSAGES}.", "")
+    found = {
+        "team_console_mail": f"(recipient, status{age})",
+        "team_console_senders": f"(sender{age})",
+        "team_console_groups": f"(status) WHERE {shape.group_condition}",
+        "team_console_live": f"(status) WHERE {unfinished_rows(shape)}",
+        "team_console_telling": f"(status) WHERE {finished_rows(shape)} AND {facts}",
+    }
+    if shape.id != f"{MESSAGES}.message_id":  # numbers and UUIDs are looked for by their text
+        found["team_console_ids"] = f"(({shape.id}))".replace(f"{MESSAGES}.", "")
+    if age:
+        found["team_console_newest"] = f"(created_at) WHERE {finished_rows(shape)}"
+    if "message_type" in shape.types:
+        found["team_console_kinds"] = "(message_type)"
+    return found
 
-    Of one that is no message, why: were it left out, a stretch of less than `limit` would look like the last. Rows
-    without a time come last.
-    """
-    at, behind = (None, None) if place is None else decode_cursor(place, tuple[Any, str | None])
-    found: list[tuple[Any, str]] = []
-    if "created_at" in shape.types and (place is None or at is not None):
-        found = _finished_ids_after(connection, shape, at, behind, limit)
-        at = behind = None
-    if len(found) < limit:
-        found += _finished_ids_after(connection, shape, None, behind, limit - len(found), is_timed=False)
-    rows = connection.rows_among(f"{shape.select_rows(f'{shape.id} IN')}", [message_id for _, message_id in found])
-    read = {entry.row.message_id: entry.message or entry.problems[0] for entry in reader.read_rows(rows)}
-    gone = "no row is found by its message_id"
-    return [
-        (json.dumps([at, key]), read.get(key) or Problem(DAMAGED_ENTRY, "error", key, gone, "Make it a text."))
-        for at, key in found
+
+def read_notes(shape: Shape) -> str:
+    """Return the condition for notes of rows that were read although their table has no word for it."""
+    return f"""{"strpos" if shape.is_strict else "instr"}(note, '"status":"read"') > 0"""
+
+
+_INDEX_REFUSED = ("42", "0A", "57014")
+"""How the SQLSTATE begins of a refusal to make an index: no right, a type that cannot be in this one, or it takes
+longer than a statement of this role may."""
+
+
+def make_indexes(connection: Connection, shape: Shape) -> None:
+    """Make those that are missing. Only the owner may index a table; without one everything works, if slower."""
+    there = connection.indexes(MESSAGES) | connection.indexes(NOTES) | connection.indexes(AUDIT)
+    wanted = {name: f"{MESSAGES} {of}" for name, of in wanted_indexes(shape).items()}
+    wanted["team_console_read_notes"] = f"{NOTES} (message_id) WHERE {read_notes(shape)}"
+    # guard: plain-lines-cost-nothing
+    wanted["team_console_tells"] = f"{AUDIT} (seq) WHERE {telling_lines(connection)}"
+    for name, of in wanted.items():
+        if name in there:
+            continue
+        try:
+            with connection.savepoint():
+                connection.change(f"CREATE INDEX {name} ON {of}")
+        except connection.error as error:
+            if not str(getattr(error, "sqlstate", _INDEX_REFUSED[0])).startswith(_INDEX_REFUSED):
+                raise
+
+
+def is_large(connection: Connection) -> bool:
+    """Return whether the table is read in part."""
+    return connection.first(f"SELECT 1 FROM {MESSAGES} LIMIT 1 OFFSET {LARGE}") is not None
+
+
+def read_window(connection: Connection, shape: Shape) -> Iterator[Sequence[tuple[Any, ...]]]:
+    """Yield the rows of a large table that are read, some hundred at a time."""
+    yield from connection.chunks(_ROWS_AT_ONCE, shape.select_rows(unfinished_rows(shape)))
+    newest = " ORDER BY created_at DESC" if "created_at" in shape.types else ""
+    there = connection.indexes(MESSAGES)
+    finding = [
+        f"SELECT message_id FROM {MESSAGES} WHERE {finished_rows(shape)} AND {fact_rows(shape)}",
+        f"SELECT message_id FROM {MESSAGES} WHERE {finished_rows(shape)}{newest} LIMIT {NEWEST}",
+        _one_of_each_by_index("sender", newest) if "team_console_senders" in there else _one_of_each_by_scan("sender"),
+        _one_of_each_by_index("recipient", "") if "team_console_mail" in there else _one_of_each_by_scan("recipient"),
     ]
+    # In two steps: a server that joins them would rather read the whole table than believe that so few are wanted.
+    ids = dict.fromkeys(message_id for some in finding for (message_id,) in connection.rows(some))
+    for start in range(0, len(ids), _ROWS_AT_ONCE):
+        yield rows_with_ids(connection, shape, [*ids][start : start + _ROWS_AT_ONCE])
 
 
-def _finished_ids_after(
-    connection: Connection, shape: Shape, at: Any, behind: str | None, limit: int, *, is_timed: bool = True
-) -> list[tuple[Any, str]]:
-    """Return creation time and id of finished rows behind a place, newest first; those without a time by id alone."""
-    conditions, values = [finished_rows(shape), "message_id IS NOT NULL"], dict[str, Any](limit=limit)
-    if shape.has_ours:
-        conditions.append(f"NOT EXISTS (SELECT 1 FROM {ARCHIVE} WHERE {ARCHIVE}.message_id = {shape.id})")
-    if is_timed:
-        age, order = "CAST(created_at AS TEXT)" if shape.is_strict else "created_at", "created_at DESC, message_id DESC"
-        conditions.append("created_at IS NOT NULL")
-    else:
-        age, order = "NULL", "message_id DESC"
-        if "created_at" in shape.types:
-            conditions.append("created_at IS NULL")
-    if behind is not None:
-        values["behind"] = behind
-        named = f"CAST(:behind AS {shape.types['message_id']})" if shape.is_strict else ":behind"
-        if is_timed:
-            values["at"] = at
-            moment = f"CAST(:at AS {shape.types['created_at']})" if shape.is_strict else ":at"
-            conditions.append(f"(created_at, message_id) < ({moment}, {named})")
-        else:
-            conditions.append(f"message_id < {named}")
-    wanted = f"SELECT {age}, {shape.id} FROM {MESSAGES} WHERE {' AND '.join(conditions)} ORDER BY {order} LIMIT :limit"
-    return [(moment, str(message_id)) for moment, message_id in connection.rows(wanted, values)]
+def rows_with_ids(connection: Connection, shape: Shape, ids: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return the rows with these ids, as the column has them."""
+    return connection.rows_among(shape.select_rows(f"{MESSAGES}.message_id IN"), ids)
+
+
+def _one_of_each_by_scan(column: str) -> str:
+    """Return what `_one_of_each_by_index` does where no index answers it: the database goes through all rows once."""
+    placed = f"SELECT message_id, row_number() OVER (PARTITION BY {column}) AS place FROM {MESSAGES}"
+    return f"SELECT message_id FROM ({placed}) AS placed WHERE place = 1"
+
+
+def _one_of_each_by_index(column: str, order: str) -> str:
+    """Return the select of the id of one row, the first in this order, for each value of the column.
+
+    Each next value is looked for behind the one before, so that an index answers it with as many steps as values.
+    """
+    following = f"SELECT {column} FROM {MESSAGES} WHERE {column} > names.name ORDER BY {column} LIMIT 1"
+    return f"""
+        WITH RECURSIVE names(name) AS (
+            SELECT (SELECT {column} FROM {MESSAGES} ORDER BY {column} LIMIT 1)
+            UNION ALL SELECT ({following}) FROM names WHERE names.name IS NOT NULL
+        )
+        SELECT (SELECT message_id FROM {MESSAGES} WHERE {column} = names.name{order} LIMIT 1)
+        FROM names WHERE names.name IS NOT NULL
+    """

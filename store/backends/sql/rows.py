@@ -415,6 +415,13 @@ def json_object_in(text: Any) -> FieldDict:
     return found if isinstance(found, dict) else {}
 
 
+def column_text(value: object) -> str:
+    """Return a value of one of our own columns of text, whatever its type is; empty for none."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return "" if value is None else str(value)
+
+
 def storable(text: str) -> str:
     """Return a text for a column: half a character, as JSON can hold one and a database cannot, stands there as its
     escape.

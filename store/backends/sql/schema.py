@@ -47,6 +47,8 @@ INBOX = "team_console_inbox"
 ATTACHMENTS = "team_console_attachment"
 SETTINGS = "team_console_config"
 """`settings` holds the text of a `messenger-config.yaml`, `version` that of our tables (none: 1)."""
+LARGEST_NUMBER = 2**63 - 1
+"""The largest number that a column holds; SQLite keeps texts behind it."""
 VERSION_KEY = "version"
 VERSION = 1
 
@@ -120,7 +122,7 @@ def read_numbers(connection: Connection) -> Numbers | None:
     if row is None or not (isinstance(row[0], int) and isinstance(row[1], int)):
         return None
     written = Numbers(*row)
-    last = connection.first(f"SELECT seq, hash FROM {AUDIT} WHERE seq <= {_LARGEST} ORDER BY seq DESC LIMIT 1")
+    last = connection.first(f"SELECT seq, hash FROM {AUDIT} WHERE seq <= {LARGEST_NUMBER} ORDER BY seq DESC LIMIT 1")
     highest = connection.first(f"SELECT (SELECT max(n) FROM {ARCHIVE}), (SELECT max(n) FROM {INBOX})") or ()
     arrivals = max([written.arrivals, *(number for number in highest if isinstance(number, int))])
     is_longer = last is not None and isinstance(last[0], int) and last[0] > written.seq
@@ -133,7 +135,6 @@ def read_numbers(connection: Connection) -> Numbers | None:
     return Numbers(arrivals, seq, prev, written.changed_at, is_behind=True)
 
 
-_LARGEST = 2**63 - 1
 NUMBERS_BEHIND = Problem(
     "NUMBERS_BEHIND",
     "warning",

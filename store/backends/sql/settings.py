@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 
 from team_console.store.backends.locked_files import sync_folder
+from team_console.store.backends.sql.audit_trail import telling_lines
 from team_console.store.backends.sql.connection import Connection, insert, like_pattern
-from team_console.store.backends.sql.history import telling_lines
 from team_console.store.backends.sql.rows import json_object_in
 from team_console.store.backends.sql.schema import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
 from team_console.store.model.errors import Code, TeamError

@@ -19,8 +19,8 @@ from typing import Any
 
 from team_console.store.backends.locked_files import is_on_network, missing_locks_in, open_files
 from team_console.store.backends.presence_folder import PresentInFolder
+from team_console.store.backends.sql.audit_trail import AuditRow
 from team_console.store.backends.sql.connection import Connection, FileId, no_file
-from team_console.store.backends.sql.history import AuditRow
 from team_console.store.backends.sql.sqlite_connection import (
     IN_USE,
     IN_USE_AT_FORK,

@@ -9,22 +9,25 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from team_console.store.backends.sql.audit_trail import AuditRow, TrailTableFollower
 from team_console.store.backends.sql.connection import Connection, like_pattern
 from team_console.store.backends.sql.history import (
-    AuditRow,
-    TrailTableFollower,
     archive_page,
     archived_messages,
-    column_text,
+    count_finished,
+    count_pushed,
+    older_page,
 )
 from team_console.store.backends.sql.row_reader import (
     RowReader,
-    count_finished,
-    count_pushed,
+    fact_rows,
+    finished_rows,
+    is_large,
+    make_indexes,
     messages_in_order,
-    older_page,
+    rows_with_ids,
 )
-from team_console.store.backends.sql.rows import dump, is_storable
+from team_console.store.backends.sql.rows import column_text, dump, is_storable
 from team_console.store.backends.sql.schema import (
     ATTACHMENTS,
     CREATE_MESSAGES,
@@ -43,7 +46,6 @@ from team_console.store.backends.sql.schema import (
 )
 from team_console.store.backends.sql.settings import SettingsRows, mark_beside, stored_settings, write_settings
 from team_console.store.backends.sql.transaction import SqlTransaction, addressed_rows, addressed_values
-from team_console.store.backends.sql.window import fact_rows, finished_rows, is_large, make_indexes, rows_with_ids
 from team_console.store.contract.snapshot import Condition, FinishedCounts, HolderWatch, LockHolder, Snapshot
 from team_console.store.contract.team import Addressed, AuditLine, Page, Progress, Team, opened_read_only
 from team_console.store.model.clock import Clock, from_text, to_text

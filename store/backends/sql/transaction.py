@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from team_console.store.backends.sql.audit_trail import AuditRow, audit_lines, records_to_write
 from team_console.store.backends.sql.connection import (
     LONGEST_SOUGHT,
     Connection,
@@ -18,19 +19,12 @@ from team_console.store.backends.sql.connection import (
     in_list,
     insert,
 )
-from team_console.store.backends.sql.history import (
-    AuditRow,
-    archived_messages,
-    archived_row,
-    audit_lines,
-    column_text,
-    parse_archived,
-    records_to_write,
-)
-from team_console.store.backends.sql.row_reader import RowReader, RowsState, messages_in_order
+from team_console.store.backends.sql.history import archived_messages, archived_row, parse_archived
+from team_console.store.backends.sql.row_reader import FACT_KINDS, RowReader, RowsState, is_large, messages_in_order
 from team_console.store.backends.sql.row_writer import RowWriter
 from team_console.store.backends.sql.rows import (
     RowEntry,
+    column_text,
     dump,
     given_payload,
     is_storable,
@@ -59,7 +53,6 @@ from team_console.store.backends.sql.settings import (
     write_pointer,
     write_settings,
 )
-from team_console.store.backends.sql.window import FACT_KINDS, is_large
 from team_console.store.contract.transaction import Changes, RefusedRowsError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
