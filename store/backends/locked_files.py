@@ -131,12 +131,9 @@ def is_on_network(path: str | os.PathLike[str]) -> bool:
     except OSError:
         return False
     place = os.path.realpath(path)
-    found = [(mount[1], mount[2]) for mount in mounts if len(mount) > 2 and _is_below(place, mount[1])]
-    return bool(found) and max(found, key=lambda entry: len(entry[0]))[1] in _NETWORK
-
-
-def _is_below(place: str, folder: str) -> bool:
-    return place == folder or place.startswith(f"{folder.rstrip('/')}/")
+    # The words of a line are device, folder, type; the innermost folder that the file is in counts.
+    above = [words for words in mounts if len(words) > 2 and f"{place}/".startswith(f"{words[1].rstrip('/')}/")]
+    return bool(above) and max(above, key=lambda words: len(words[1]))[2] in _NETWORK
 
 
 def open_files() -> list[str]:

@@ -204,10 +204,16 @@ class SettingsReader:
     """
 
     def __init__(self) -> None:
-        self.known = SettingsInForce(TeamConfig())
         self._guard = threading.Lock()
-        self._mark: object = None
-        self._seen: bytes | None = None
+        self.known = SettingsInForce(TeamConfig())
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget what was in force, which was of another team: it says nothing of what is there now."""
+        with self._guard:
+            self.known = SettingsInForce(TeamConfig(), number=self.known.number + 1)
+            self._mark: object = None
+            self._seen: bytes | None = None
 
     def look(self, stored: StoredSettings) -> SettingsInForce:
         """Return the settings now, with what is wrong with them; those in force before while they are lost."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
 from team_console.console.tui.reader import StoreReader
@@ -67,11 +65,16 @@ def test_a_team_at_rest_costs_no_view_until_time_alone_changes_something(team: M
     assert any(row.state is RequestState.OVERDUE for row in late.requests)
 
 
-def test_what_waited_in_a_team_waits_no_more_where_another_team_took_its_place(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["team", "team.db"])
+def test_what_waited_in_a_team_waits_no_more_where_another_team_took_its_place(name: str, tmp_path: Path) -> None:
     """As after a checkout of another branch, or where a team was made anew."""
-    folder, other = tmp_path / "team", tmp_path / "other"
+    folder, other = tmp_path / name, tmp_path / f"other-{name}"
     for place, author in ((folder, "a"), (other, "b")):
-        with closing(open_target(str(place), TeamConfig(lead=LEAD, agents=_agents(author), declared=True))) as team:
+        with closing(
+            open_target(
+                str(place), TeamConfig(lead=LEAD, agents={name: Agent(name) for name in (LEAD, author)}, declared=True)
+            )
+        ) as team:
             hand_in_plan(team, f"The plan that {author} hands in", by=author)
     with closing(open_team(str(folder))) as team:
         reader = StoreReader(team, LEAD)
@@ -80,10 +83,7 @@ def test_what_waited_in_a_team_waits_no_more_where_another_team_took_its_place(t
         other.rename(folder)
         shown = _view(reader)
         assert [(row.asker, row.is_open) for row in shown.requests] == [("b", True)]
+        assert shown.snapshot.missing == frozenset()
         folder.rename(other)
         (tmp_path / "aside").rename(folder)
         assert [row.asker for row in _view(reader).requests] == ["a"]
-
-
-def _agents(*names: str) -> Mapping[str, Agent]:
-    return MappingProxyType({name: Agent(name) for name in (LEAD, *names)})

@@ -75,6 +75,11 @@ class AuditRow(NamedTuple):
 _SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
 
 
+def first_digest(connection: Connection) -> str:
+    """Return the hash of the first line, by which a trail is told from every other; empty while there is none."""
+    return column_text(connection.scalar(f"SELECT hash FROM {AUDIT} ORDER BY seq LIMIT 1"))
+
+
 class TrailTableFollower:
     """Follows the audit trail of one database: each line is read once. Used from one thread at a time.
 
@@ -89,33 +94,44 @@ class TrailTableFollower:
 
     def _start_over(self) -> None:
         self._last = AuditRow(0, "", "", "", "", "")
+        """Number and hash of the last line that was looked at, so that the next look begins behind it."""
         self._sealed_from: int | None = None
+        """The first line with a seal, where the lines between are not all read."""
         self._met_unnumbered = False
 
     def read(self, connection: Connection, key: bytes, *, keeps: int = KEPT) -> TrailReader:
-        """Take the lines that were added since, all of them when the trail is another or is shorter than it was."""
-        end = connection.scalar(f"SELECT max(seq) FROM {AUDIT} WHERE seq <= {LARGEST_NUMBER}") or 0
-        if end < self._last.seq or key != self._reader.key or keeps > self._reader.keeps:
+        """Take the lines that were added since, all of them when the trail is another: it lacks the last one."""
+        last = {"seq": self._last.seq}
+        digest = connection.scalar(f"SELECT hash FROM {AUDIT} WHERE seq = :seq", last) if self._last.seq else ""
+        # guard: another-trail-read-anew
+        is_another = column_text(digest) != self._last.hash
+        if is_another or key != self._reader.key or keeps > self._reader.keeps:
             self._reader.restart(key=key, keeps=keeps)
             self._start_over()
-        if not self._is_whole and end == self._last.seq:
-            return self._reader
-        condition = "" if self._is_whole else f" AND {telling_lines(connection)} AND seq <= {end}"
-        if not self._is_whole and key and self._sealed_from is None:
-            # A quote in a text of a line is escaped, so that no text looks like a seal.
-            sealed = {"sealed": like_pattern(f'"seal":"{key_name(key)}-')}
-            first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
-            self._sealed_from = first if isinstance(first, int) else None
-        wanted = f"SELECT {', '.join(AuditRow._fields)} FROM {AUDIT} WHERE seq > :seq{condition} ORDER BY seq"
+        condition = "seq > :seq"
+        if not self._is_whole:
+            newest = f"SELECT seq, hash FROM {AUDIT} WHERE seq <= {LARGEST_NUMBER} ORDER BY seq DESC LIMIT 1"
+            end, digest = connection.first(newest) or (0, "")
+            if end == self._last.seq:
+                return self._reader
+            if key and self._sealed_from is None:
+                # A quote in a text of a line is escaped, so that no text looks like a seal.
+                sealed = {"sealed": like_pattern(f'"seal":"{key_name(key)}-')}
+                first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
+                self._sealed_from = first if isinstance(first, int) else None
+            condition += f" AND {telling_lines(connection)} AND seq <= {end}"
+        wanted = f"SELECT {', '.join(AuditRow._fields)} FROM {AUDIT} WHERE {condition} ORDER BY seq"
         for chunk in connection.chunks(_LINES_AT_ONCE, wanted, {"seq": self._last.seq}):
             for seq, *texts in chunk:
                 self._take(AuditRow(seq if isinstance(seq, int) else 0, *map(column_text, texts)))
         if not self._is_whole:
-            self._last = self._last._replace(seq=end)
+            self._last = self._last._replace(seq=end, hash=column_text(digest))
         return self._reader
 
     def _take(self, line: AuditRow) -> None:
-        """Take a line. Of those without a number only the first counts: SQLite keeps any text there, sorted last."""
+        """Take a line. SQLite keeps a text in a column of numbers, sorted behind them, so that each look finds a line
+        without a number again: the first one breaks the chain, and no other is taken.
+        """
         is_unnumbered = line.seq <= self._last.seq
         if is_unnumbered and self._met_unnumbered:
             return
@@ -123,7 +139,10 @@ class TrailTableFollower:
         follows = not is_unnumbered and (not self._is_whole or self._is_next(line))
         seal = line.seal_state(self._reader.key)
         self._reader.take(_make_trail_line(line), seal, follows=follows, is_after_seal=is_after_seal)
-        self._last, self._met_unnumbered = (self._last, True) if is_unnumbered else (line, self._met_unnumbered)
+        if is_unnumbered:
+            self._met_unnumbered = True
+        else:
+            self._last = line
 
     def _is_next(self, line: AuditRow) -> bool:
         """Return whether the line continues the chain: its number, the hash it quotes, and its own hash."""

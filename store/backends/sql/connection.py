@@ -6,17 +6,13 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 
-# Statements as plain SQL texts: names quoted, lists spelt out, parameters as each driver wants them.
-
-_SQL_PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|::|:(?P<name>[A-Za-z_]\w*)|%""")
-"""What has to be told apart: a text or a quoted name, which hold no parameter; a cast; a parameter; a `%`."""
+# Parts of statements: names quoted, lists spelt out, patterns.
 
 
 def sql_name(name: str) -> str:
@@ -49,15 +45,6 @@ LONGEST_SOUGHT = 4000
 def like_pattern(text: str) -> str:
     """Return the pattern for `LIKE :pattern ESCAPE '/'` that finds `text` anywhere; of a long one its beginning."""
     return "%" + re.sub(r"([/%_])", r"/\1", text[:LONGEST_SOUGHT]) + "%"
-
-
-@lru_cache(maxsize=256)
-def for_psycopg(statement: str) -> str:
-    """Return the statement with its parameters as `%(name)s`, and every other `%` doubled."""
-    return _SQL_PARTS.sub(
-        lambda part: f"%({part['name']})s" if part["name"] else part[0].replace("%", "%%"),
-        statement,
-    )
 
 
 # A connection to a database: statements in, rows as tuples out; and what tables and columns are there.
@@ -127,11 +114,6 @@ class Meddler(NamedTuple):
 
     kind: str
     name: str
-
-    @property
-    def words(self) -> str:
-        """Kind and name."""
-        return f"{self.kind} {sql_name(self.name)}"
 
 
 class TransactionLostError(Exception):
@@ -239,11 +221,12 @@ class Connection(ABC):
     def refuses_row(self, error: Exception) -> bool:
         """Return whether the error is about the row that was written, so that other rows may be taken."""
 
-    @abstractmethod
     def check_at_once(self) -> None:
-        """Let constraints that wait for the commit speak at each statement of this transaction, where they can."""
+        """Let constraints that wait for the commit speak at each statement of this transaction, where they can; where
+        not, `references` and `check_references` look.
+        """
+        return None
 
-    @abstractmethod
     def check_references(self, table: str, rows: Sequence[Values]) -> None:
         """Refuse rows that were written and refer to a row that is not there, where the commit alone would say so.
 
@@ -254,17 +237,18 @@ class Connection(ABC):
         Raises:
             Exception: An error of the driver that is about the row.
         """
+        return None
 
     @abstractmethod
     def relation(self, name: str) -> Relation | None:
         """Return the table or view of that name, else one whose name is the same but for capitals."""
 
-    @abstractmethod
     def references(self, table: str) -> list[tuple[str, str]]:
         """Return (table, column) of each reference to rows of `table` that would be left without its row.
 
         An empty list for a database that itself says which table refuses to let a row go.
         """
+        return []
 
     @abstractmethod
     def indexes(self, table: str) -> frozenset[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter, deque
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from team_console.store.backends.sql.connection import Connection, Values, in_list
@@ -21,6 +22,13 @@ from team_console.store.model.names import spellings
 from team_console.store.protocol.placed_message import when_created
 
 PlacesT = TypeVar("PlacesT")
+
+
+class Placed(NamedTuple):
+    """A message of the past, or why a row is none, and its place, which is the cursor of what is older."""
+
+    place: str
+    row: Message | Problem
 
 
 def archived_row(agent: str, message: Message, *, n: int) -> FieldDict:
@@ -50,15 +58,13 @@ def archive_page(connection: Connection, *, agent: str | None, cursor: str | Non
         TeamError: `INVALID_FIELD` for a text that is no cursor.
     """
     rows = archived_stretch(connection, agent=agent, behind=cursor, limit=limit + 1)
-    read = [row for _, row in rows[:limit]]
+    read = [placed.row for placed in rows[:limit]]
     messages = tuple(row for row in read if isinstance(row, Message))
     problems = tuple(row for row in read if isinstance(row, Problem))
-    return Page(messages, rows[limit - 1][0] if len(rows) > limit else None, problems)
+    return Page(messages, rows[limit - 1].place if len(rows) > limit else None, problems)
 
 
-def archived_stretch(
-    connection: Connection, *, agent: str | None, behind: str | None, limit: int
-) -> list[tuple[str, Message | Problem]]:
+def archived_stretch(connection: Connection, *, agent: str | None, behind: str | None, limit: int) -> list[Placed]:
     """Return at most so many archived messages, newest first, each with its place; a problem for a row that is none.
 
     Of one moment, what was archived last comes first; of a message in several archives its last row counts.
@@ -79,23 +85,23 @@ def archived_stretch(
         SELECT created, n, message_id, record FROM {ARCHIVE} AS row WHERE {" AND ".join(conditions)}
         ORDER BY created DESC, n DESC LIMIT :limit
     """
-    found: list[tuple[str, Message | Problem]] = []
+    found: list[Placed] = []
     for created, n, message_id, record in connection.rows(wanted, values):
         text = f"archive row {n} is no message"
         damage = Problem("DAMAGED_ARCHIVE", "warning", message_id, text, "Look at the row by hand.")
         place = json.dumps([column_text(created), n if isinstance(n, int | float) else LARGEST_NUMBER])
-        found.append((place, parse_archived(record) or damage))
+        found.append(Placed(place, parse_archived(record) or damage))
     return found
 
 
-def decode_cursor(cursor: str, sort: type[PlacesT]) -> PlacesT:
-    """Return the two places that a cursor holds, as a tuple of this type.
+def decode_cursor(cursor: str, places: type[PlacesT]) -> PlacesT:
+    """Return what a cursor holds, a tuple of this type.
 
     Raises:
         TeamError: `INVALID_FIELD` for a text that is no cursor.
     """
     try:
-        return msgspec.json.decode(cursor, type=sort)
+        return msgspec.json.decode(cursor, type=places)
     except (msgspec.MsgspecError, ValueError) as error:
         text = f"cursor {cursor!r} is not one of this team"
         raise TeamError(Code.INVALID_FIELD, text, "Begin at the newest page.") from error
@@ -127,19 +133,21 @@ def count_finished(connection: Connection, shape: Shape) -> FinishedCounts:
     noted = []
     if _has_rows_read_by_note(connection, shape):
         noted = connection.rows(f"{rows} AND {_noted_as_read(shape)} GROUP BY recipient, status")
-    read = {str(recipient): int(count) for recipient, status, count, _ in noted if status == Status.DELIVERED}
-    statuses: dict[str, int] = {}
+    read_by_note = {str(recipient): int(count) for recipient, status, count, _ in noted if status == Status.DELIVERED}
+    statuses = Counter[str]()
     delivered: dict[str, Unacknowledged] = {}
-    for recipient, status, count, at in groups:
-        unread = int(count) - (read.get(str(recipient), 0) if status == Status.DELIVERED else 0)
-        statuses[status] = statuses.get(status, 0) + unread
-        statuses[str(Status.READ)] = statuses.get(str(Status.READ), 0) + int(count) - unread
-        for name in addressees(str(recipient)) if status == Status.DELIVERED and unread else ():
-            since = at if isinstance(at, datetime) else from_text(str(at or ""))
+    for recipient, status, count, oldest_at in groups:
+        is_delivered = status == Status.DELIVERED
+        count_read = read_by_note.get(str(recipient), 0) if is_delivered else 0
+        count_left = int(count) - count_read
+        statuses[status] += count_left
+        statuses[str(Status.READ)] += count_read
+        for name in addressees(str(recipient)) if is_delivered and count_left else ():
+            since = oldest_at if isinstance(oldest_at, datetime) else from_text(str(oldest_at or ""))
             since = since.astimezone() if since is not None and since.tzinfo is None else since
             before, earlier = delivered.get(name, Unacknowledged())
             moments = [moment for moment in (since, earlier) if moment is not None]
-            delivered[name] = Unacknowledged(before + unread, min(moments, default=None))
+            delivered[name] = Unacknowledged(before + count_left, min(moments, default=None))
     return FinishedCounts(nonempty(statuses), delivered)
 
 
@@ -163,45 +171,44 @@ def older_page(connection: Connection, shape: Shape, reader: RowReader, *, curso
         TeamError: `INVALID_FIELD` for a text that is no cursor.
     """
     in_archive, in_table = (None, None) if cursor is None else decode_cursor(cursor, tuple[str | None, str | None])
-    archived: list[tuple[str, Message | Problem]] = []
+    # One more of each than a page has: a stretch that is no longer than a page is the last.
+    archived, finished = deque[Placed](), deque[Placed]()
     if shape.has_ours and in_archive != "":
-        archived = archived_stretch(connection, agent=None, behind=in_archive, limit=limit + 1)
-    rows = [] if in_table == "" else _finished_after(connection, shape, reader, in_table, limit + 1)
+        archived.extend(archived_stretch(connection, agent=None, behind=in_archive, limit=limit + 1))
+    if in_table != "":
+        finished.extend(_finished_after(connection, shape, reader, in_table, limit + 1))
+    is_last_archived, is_last_finished = len(archived) <= limit, len(finished) <= limit
     taken, problems = list[Message](), list[Problem]()
-    archived_taken = finished_taken = 0
-    while len(taken) < limit and (archived_taken < len(archived) or finished_taken < len(rows)):
-        archived_next = archived[archived_taken][1] if archived_taken < len(archived) else None
-        finished_next = rows[finished_taken][1] if finished_taken < len(rows) else None
-        if isinstance(archived_next, Problem):
-            problems.append(archived_next)
-            archived_taken += 1
-        elif isinstance(finished_next, Problem):
-            problems.append(finished_next)
-            finished_taken += 1
-        elif archived_next is not None and (
-            finished_next is None or when_created(finished_next) < when_created(archived_next)
-        ):
-            taken.append(archived_next)
-            archived_taken += 1
-        elif finished_next is not None:
-            taken.append(finished_next)
-            finished_taken += 1
-    in_archive = _place_reached(archived, archived_taken, limit, in_archive)
-    in_table = _place_reached(rows, finished_taken, limit, in_table)
-    following = None if (in_archive, in_table) == ("", "") else json.dumps([in_archive, in_table])
+    while len(taken) < limit and (archived or finished):
+        if _comes_first(archived, finished):
+            in_archive, row = archived.popleft()
+        else:
+            in_table, row = finished.popleft()
+        if isinstance(row, Problem):
+            problems.append(row)
+        else:
+            taken.append(row)
+    if is_last_archived and not archived:
+        in_archive = ""
+    if is_last_finished and not finished:
+        in_table = ""
+    following = None if in_archive == in_table == "" else json.dumps([in_archive, in_table])
     return Page(tuple(taken), following, tuple(problems))
 
 
-def _place_reached(stretch: Sequence[tuple[str, object]], taken: int, limit: int, before: str | None) -> str | None:
-    """Return the place of the last one that was taken, empty behind the last of all."""
-    if taken == len(stretch) <= limit:
-        return ""
-    return stretch[taken - 1][0] if taken else before
+def _comes_first(some: Sequence[Placed], others: Sequence[Placed]) -> bool:
+    """Return whether the first of `some` comes before that of the `others`: a problem at once, else what is newer."""
+    if not some or not others:
+        return bool(some)
+    row, other = some[0].row, others[0].row
+    if isinstance(row, Problem) or isinstance(other, Problem):
+        return isinstance(row, Problem)
+    return when_created(other) < when_created(row)
 
 
 def _finished_after(
     connection: Connection, shape: Shape, reader: RowReader, place: str | None, limit: int
-) -> list[tuple[str, Message | Problem]]:
+) -> list[Placed]:
     """Return at most so many finished rows that are in no archive, newest first, each with its place.
 
     Of one that is no message, why: were it left out, a stretch of less than `limit` would look like the last. Rows
@@ -218,7 +225,7 @@ def _finished_after(
     read = {entry.row.message_id: entry.message or entry.problems[0] for entry in reader.read_rows(rows)}
     gone = "no row is found by its message_id"
     return [
-        (json.dumps([at, key]), read.get(key) or Problem(DAMAGED_ENTRY, "error", key, gone, "Make it a text."))
+        Placed(json.dumps([at, key]), read.get(key) or Problem(DAMAGED_ENTRY, "error", key, gone, "Make it a text."))
         for at, key in found
     ]
 

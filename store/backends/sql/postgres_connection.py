@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 import psycopg
 from psycopg.abc import Buffer
@@ -14,8 +16,6 @@ from team_console.store.backends.sql.connection import (
     Connection,
     Meddler,
     Relation,
-    Values,
-    for_psycopg,
     sql_name,
 )
 from team_console.store.backends.sql.schema import OUR_TABLES
@@ -100,6 +100,8 @@ _LOST_STATES = ("08", "57P01", "57P02", "57P03", "28", "3D", "53300")
 """How the SQLSTATE of an error begins that says that the server is not there for us: gone, shutting down, full."""
 
 
+_SQL_PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|::|:(?P<name>[A-Za-z_]\w*)|%""")
+"""What has to be told apart: a text or a quoted name, which hold no parameter; a cast; a parameter; a `%`."""
 SELECT_PID = "SELECT pg_backend_pid()"
 """Another process answers than the one that was connected to where a pooler stands between: each transaction may have
 another session then, in which nothing is left, neither a prepared statement nor a setting."""
@@ -157,12 +159,10 @@ class PostgresConnection(Connection):
         return not str(getattr(error, "sqlstate", None) or "08").startswith(_NOT_ABOUT_A_ROW)
 
     def check_at_once(self) -> None:
-        """See `Connection.check_at_once`; Django's foreign keys wait for the commit."""
+        """See `Connection.check_at_once`; Django's foreign keys wait for the commit. Each statement then says itself
+        which table refuses what.
+        """
         self.change("SET CONSTRAINTS ALL IMMEDIATE")
-
-    def check_references(self, table: str, rows: Sequence[Values]) -> None:
-        """See `Connection.check_references`: after `check_at_once` each statement says so itself."""
-        return None
 
     def relation(self, name: str) -> Relation | None:
         """See `Connection.relation`."""
@@ -179,10 +179,6 @@ class PostgresConnection(Connection):
             mixed_tables or "",
         )
 
-    def references(self, table: str) -> list[tuple[str, str]]:
-        """See `Connection.references`: the server names the table."""
-        return []
-
     def indexes(self, table: str) -> frozenset[str]:
         """See `Connection.indexes`."""
         wanted = """
@@ -198,7 +194,16 @@ class PostgresConnection(Connection):
         return [Meddler(kind, name) for kind, name in found]
 
     def _for_driver(self, statement: str) -> str:
-        return for_psycopg(statement)
+        return _for_psycopg(statement)
+
+
+@lru_cache(maxsize=256)
+def _for_psycopg(statement: str) -> str:
+    """Return the statement with its parameters as `%(name)s`, and every other `%` doubled."""
+    return _SQL_PARTS.sub(
+        lambda part: f"%({part['name']})s" if part["name"] else part[0].replace("%", "%%"),
+        statement,
+    )
 
 
 def is_policy_refusal(error: Exception) -> bool:

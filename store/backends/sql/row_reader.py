@@ -120,9 +120,15 @@ class RowReader:
         self.is_whole = is_whole
         self.guard = threading.RLock()
         self._state = RowsState()
-        self._remembered: dict[str, RowEntry] = {}
-        self.reworded: set[str] = set()
-        self.missing: frozenset[str] = frozenset()
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all rows, which were of another team: they are not missing now."""
+        with self.guard:
+            self._state = RowsState(number=self._state.number + 1)
+            self._remembered: dict[str, RowEntry] = {}
+            self.reworded: set[str] = set()
+            self.missing: frozenset[str] = frozenset()
 
     def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> RowsState:
         """Return what is read of the table as the connection sees it now.

@@ -73,7 +73,8 @@ class RowWriter:
         for message_id, status in statuses.items():
             done = _meddled_words(entries.get(message_id), status)
             if done:
-                by = first_of([one.words for one in meddlers], _MOST_NAMED) if meddlers else "another program"
+                names = [f"{one.kind} {sql_name(one.name)}" for one in meddlers] or ["another program"]
+                by = first_of(names, _MOST_NAMED)
                 text = f"{MESSAGES} did not keep {message_id}: {by} {done}; nothing was changed"
                 hint = "Let the owner of the table mend that, then send it again."
                 raise TeamError(Code.STORE_FAILED, text, hint)
@@ -104,7 +105,7 @@ class RowWriter:
         self._refuse_referred([_id_of(entry) for entry in entries])
         wanted = [entry for entry in entries if _id_of(entry) not in self.refused]
         rows = [_row_parameters(entry) for entry in wanted]
-        statement = self.shape.delete_statement()
+        statement = f"DELETE FROM {MESSAGES} WHERE {self.shape.id} = :old_id"
         self.connection.check_at_once()
         if rows and self._try(statement, rows) is not None:
             for row in rows:

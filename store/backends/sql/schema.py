@@ -335,22 +335,22 @@ class Shape(Struct, frozen=True):
     def problems(self) -> tuple[Problem, ...]:
         """Return findings on the table as it was made."""
         # guard: hidden-rows-not-empty
-        hidden = (_ROWS_HIDDEN,) if self.hides_rows else ()
-        return (*hidden, *self._mixed_teams(), *self._numeric_times())
-
-    def _mixed_teams(self) -> tuple[Problem, ...]:
-        """Return the finding that tables of two teams are used as one."""
+        found = [_ROWS_HIDDEN] if self.hides_rows else []
         # guard: tables-of-two-teams-told
-        if not self.mixed_tables:
-            return ()
+        if self.mixed_tables:
+            found.append(self._mixed_teams())
+        if self.numeric_moments:
+            found.append(self._numeric_times())
+        return tuple(found)
+
+    def _mixed_teams(self) -> Problem:
+        """Return the finding that tables of two teams are used as one."""
         text = f"tables of two teams are used as one: {self.mixed_tables}; messages and history of either may be hidden"
         hint = "Name one schema in the search_path of the role, the database or the address."
-        return (Problem(ROWS_HIDDEN, "warning", MESSAGES, text, hint),)
+        return Problem(ROWS_HIDDEN, "warning", MESSAGES, text, hint)
 
-    def _numeric_times(self) -> tuple[Problem, ...]:
+    def _numeric_times(self) -> Problem:
         """Return the finding on columns for times that hold numbers, with the statements that mend them."""
-        if not self.numeric_moments:
-            return ()
         names = sorted(self.numeric_moments)
         text = f"{' and '.join(names)} hold numbers, which say neither unit nor zone: our times stand beside the table"
         if self.is_strict:
@@ -364,7 +364,7 @@ class Shape(Struct, frozen=True):
                 for name in names
             )
         hint = f"Where they are seconds, let its owner run: {steps}"
-        return (Problem("NUMERIC_TIMES", "warning", MESSAGES, text, hint),)
+        return Problem("NUMERIC_TIMES", "warning", MESSAGES, text, hint)
 
     def insert_statement(self, columns: Iterable[str]) -> str:
         """Return the statement that adds a row with values for `columns`; those that are not there are left out."""
@@ -386,10 +386,6 @@ class Shape(Struct, frozen=True):
     def select_looked_at(self) -> str:
         """Return the select of id and `LOOKED_AT` of the rows with the ids that follow."""
         return f"SELECT {', '.join([self.id, *map(self._selected, LOOKED_AT)])} FROM {MESSAGES} WHERE {self.id} IN"
-
-    def delete_statement(self) -> str:
-        """Return the statement that deletes that row."""
-        return f"DELETE FROM {MESSAGES} WHERE {self.id} = :old_id"
 
     def select_rows(self, condition: str = "") -> str:
         """Return the select of all columns of `Row`, in no order."""
@@ -466,7 +462,7 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
     }
     _refuse_other_columns(columns, is_strict=connection.is_strict)
     is_complete = tables.keys() >= OUR_TABLES.keys()
-    hidden = not all(may_be_read for name, may_be_read in tables.items() if name in OUR_TABLES)
+    hidden = not all(tables.values())
     others = [column for name, column in columns.items() if name not in COLUMNS]
     payload = columns.get("payload")
     return Shape(

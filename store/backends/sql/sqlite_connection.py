@@ -115,10 +115,6 @@ class SqliteConnection(Connection):
         """See `Connection.refuses_row`: constraints, triggers that raise, values of another type."""
         return isinstance(error, (sqlite3.IntegrityError, sqlite3.DataError))
 
-    def check_at_once(self) -> None:
-        """See `Connection.check_at_once`: here nobody can, so `references` and `check_references` look."""
-        return None
-
     def check_references(self, table: str, rows: Sequence[Values]) -> None:
         """See `Connection.check_references`; Django's foreign keys wait for the commit, which does not say which row.
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.store.backends.sql.audit_trail import AuditRow, TrailTableFollower
-from team_console.store.backends.sql.connection import Connection, like_pattern
+from team_console.store.backends.sql.audit_trail import AuditRow, TrailTableFollower, first_digest
+from team_console.store.backends.sql.connection import Connection, FileId, like_pattern
 from team_console.store.backends.sql.history import (
     archive_page,
     archived_messages,
@@ -95,6 +95,10 @@ class SqlTeam(Team):
         self._refused: frozenset[str] = frozenset()
         """Statuses that the table was seen to refuse."""
         self._is_indexed = False
+        self._first_line = ""
+        """The hash of the first line of the trail, as it was seen last."""
+        self._file: FileId | None = None
+        """The file that was seen last."""
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
@@ -276,7 +280,17 @@ class SqlTeam(Team):
         return self._settings.look(self._stored_settings(connection, shape))
 
     def _stored_settings(self, connection: Connection, shape: Shape) -> SettingsRows:
-        """Return where the text of the settings is, and what of it is on record."""
+        """Return where the text of the settings is, and what of it is on record. What was seen of another team, whose
+        place this one took, is forgotten first.
+        """
+        first_line = first_digest(connection) if shape.has_ours else ""
+        # By its trail a team is known; before it has one, by its file.
+        # guard: another-team-by-its-trail
+        if first_line != self._first_line if self._first_line else connection.file != self._file:
+            self._reader.restart()
+            self._settings.restart()
+            self._refused, self._is_indexed = frozenset(), False
+        self._first_line, self._file = first_line, connection.file
         return SettingsRows(connection, shape, self.root, self.location)
 
     def addressed(self, agent: str) -> Addressed | None:

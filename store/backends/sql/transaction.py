@@ -89,6 +89,23 @@ _TIDY_EVERY = 5
 """How many times `active_messages_max` messages are added or archived before the queue is tidied again."""
 
 
+def _says_same(found: Any, given: Any) -> bool:
+    """Return whether a column says what it was given; a database may write JSON in another way."""
+    return bool(found == given) or (
+        found is not None and given is not None and json_value_of(found) == json_value_of(given)
+    )
+
+
+def _is_same_message(found: Any, given: Any) -> bool:
+    """Return whether two records as JSON are of one message, however far it was on its way in each of them."""
+    told, wanted = json_value_of(found), json_value_of(given)
+    if not (isinstance(told, dict) and isinstance(wanted, dict)):
+        return False
+    # guard: pushed-again-is-the-same-message
+    keys = (told.keys() | wanted.keys()) - set(STATE_KEYS)
+    return all(told.get(key) == wanted.get(key) for key in keys)
+
+
 class SqlTransaction(Transaction):
     """See `team_console.store.contract.transaction.Transaction`; single rows are read while that is enough."""
 
@@ -449,14 +466,13 @@ class SqlTransaction(Transaction):
         return payload_text(message) if entry is None else given_payload(entry)
 
     def _insert_once(
-        self, into: str, row: Fields, *key: str, says: str, is_same: Callable[[Any, Any], bool] | None = None
+        self, into: str, row: Fields, *key: str, says: str, is_same: Callable[[Any, Any], bool] = _says_same
     ) -> bool:
         """Add a row unless one is there whose column `says` says the same; return whether one is there now.
 
         Args:
-            is_same: Compares what is there with what is given; None for all of it.
+            is_same: Compares what is there with what is given.
         """
-        is_same = is_same or _says_same
         condition = " AND ".join(f"{name} = :{name}" for name in key)
         known = f"SELECT {says} FROM {into} WHERE {condition}"
 
@@ -495,23 +511,6 @@ def _not_kept_error(table: str) -> TeamError:
     text = f"{table} did not keep what was written; nothing was changed"
     hint = "Let the owner of the table remove the trigger or rule that does it, then try again."
     return TeamError(Code.STORE_FAILED, text, hint)
-
-
-def _says_same(found: Any, given: Any) -> bool:
-    """Return whether a column says what it was given; a database may write JSON in another way."""
-    return bool(found == given) or (
-        found is not None and given is not None and json_value_of(found) == json_value_of(given)
-    )
-
-
-def _is_same_message(found: Any, given: Any) -> bool:
-    """Return whether two records as JSON are of one message, however far it was on its way in each of them."""
-    told, wanted = json_value_of(found), json_value_of(given)
-    if not (isinstance(told, dict) and isinstance(wanted, dict)):
-        return False
-    # guard: pushed-again-is-the-same-message
-    keys = (told.keys() | wanted.keys()) - set(STATE_KEYS)
-    return all(told.get(key) == wanted.get(key) for key in keys)
 
 
 def append_once(path: Path, message: Message) -> None:
