@@ -14,9 +14,9 @@ from team_console.console.actions import BY_ID, configure_keys
 from team_console.console.preferences import Preferences, load_preferences, mistakes_in_words, wrong_environment
 from team_console.console.selection import ActionContext
 from team_console.console.tui.absence import LastVisit, Visit
-from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.following import LookWanted, Progressed, StoreFollower
+from team_console.console.tui.guarded_app import GuardedApp
 from team_console.console.tui.key_queue import KeyQueue
 from team_console.console.tui.main import HORIZONTAL, VERTICAL, MainScreen
 from team_console.console.tui.notices import Notifier

@@ -1,4 +1,4 @@
-"""The cache that all lists share: contents and evidence that were read, what was painted, and pending decisions."""
+"""What all lists of the screen share: what was read beside the view, what was painted, and what is pending."""
 
 from __future__ import annotations
 

@@ -119,9 +119,9 @@ class Canvas:
 
 
 def _changed(number: int, before: Row, after: Row) -> Iterator[Run]:
-    """Yield the changed cells of a line as runs of one style."""
+    """Yield the changed cells of a line as runs of one style, with the few unchanged cells between them."""
     old = before + [None] * (len(after) - len(before))
-    start = stop = 0  # of the run that grows; a few unchanged cells between are written again with it
+    start = stop = 0  # of the run that grows; all of its cells have one style, so its last one stands for them
     for place, cell in enumerate(after):
         if cell is None or cell == old[place]:
             continue

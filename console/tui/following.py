@@ -14,7 +14,7 @@ from time import monotonic, process_time
 from typing import Any
 
 from msgspec.structs import replace
-from team_console.console.tui.crash_guard import GuardedApp
+from team_console.console.tui.guarded_app import GuardedApp
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.outcomes import reason_of

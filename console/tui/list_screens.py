@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 from team_console.console.preferences import load_preferences, theme_names
-from team_console.console.tui.crash_guard import GuardedApp
 from team_console.console.tui.empty_lists import first_step, no_team_lines
+from team_console.console.tui.guarded_app import GuardedApp
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.textual_fixes import start_worker
 from team_console.console.tui.themes import remember_theme, theme_name

@@ -154,8 +154,11 @@ class PendingDecisions:
     def __init__(self, screen: MainScreenProtocol) -> None:
         self._screen = screen
         self._waiting: list[ScheduledDecision] = []
+        """All that are not written yet, also those that are being written."""
         self._order = asyncio.Lock()
+        """Held by the decision that is being written: each is written behind those before it."""
         self._number = 0
+        """How many were scheduled: each has a note of its own."""
 
     @property
     def subjects(self) -> Mapping[str, str]:
@@ -309,6 +312,7 @@ class PendingDecisions:
         return [f"{safe_line(entry.pending.words, 200)}: the next start says" for entry in tuple(self._waiting)]
 
     def _begin_to_write(self, entry: ScheduledDecision) -> None:
+        """End the undo delay of a decision, and write it in a worker."""
         if entry.timer is not None and not entry.is_claimed:
             entry.timer.stop()
             entry.timer = None
@@ -356,6 +360,7 @@ class PendingDecisions:
             pending.begins()
 
     def _forget(self, entry: ScheduledDecision) -> None:
+        """Let go of a decision that was written, refused or taken back, with its note, and show that."""
         if entry.timer is not None:
             entry.timer.stop()
         self._screen.drafts.keep(entry.note, {})
@@ -386,6 +391,9 @@ class PendingDecisions:
             listed = "\n".join(f"· {safe_line(text, 200)}" for text in left[:_MOST_UNSAVED])
             head = "△ Decided and not written when a console was cut off; decide again:"
             screen.toast(f"{head}\n{listed}", severity="error")
+
+
+# Writing, one after the other.
 
 
 def _write(caller: Caller, writes: Sequence[PendingWrite], tell: Progress | None = None) -> list[Outcome]:
@@ -459,6 +467,9 @@ def _refusal_words(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
+# A dry run: whether a decision could be written now.
+
+
 class _DryRunEndError(Exception):
     """Ends a dry run before its first transaction is committed."""
 
@@ -494,6 +505,8 @@ def dry_run(caller: Caller, write: Callable[[Caller], object]) -> None:
     with suppress(_DryRunEndError):
         write(replace(caller, team=cast(Team, _DryRunTeam(caller.team)), tell=stop))
 
+
+# Notes of what was decided, and what in the audit trail proves that it was written.
 
 NOTE_PREFIX = "unwritten:"
 """Prefix of the names of these notes among the drafts."""
@@ -563,7 +576,9 @@ def names_on_record(names: Iterable[str]) -> str:
 
 
 def is_of_another_console(name: str, note: Draft) -> bool:
-    """Return whether another console that still runs wrote a note; this one has left none yet."""
+    """Return whether another console that still runs wrote a note, whose name has its process; this one has left none
+    yet.
+    """
     process = name.removeprefix(NOTE_PREFIX).partition(":")[0]
     if process == str(os.getpid()):
         return False

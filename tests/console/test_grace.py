@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from team_console.console.clients.client_process import started_at
 from team_console.console.preferences import Preferences
-from team_console.console.tui import crash_guard
+from team_console.console.tui import guarded_app
 from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.pending_decisions import NOTE_PREFIX
 from team_console.store.model.errors import Code, TeamError
@@ -59,8 +59,8 @@ def test_who_leaves_waits_for_no_store_that_hangs_and_is_told_what_may_not_have_
         return 0
 
     app = ConsoleApp(team, me=LEAD)
-    monkeypatch.setattr(crash_guard, "PATIENCE", 0.0)
-    monkeypatch.setattr(crash_guard, "_end_now", end_now)
+    monkeypatch.setattr(guarded_app, "PATIENCE", 0.0)
+    monkeypatch.setattr(guarded_app, "_end_now", end_now)
     monkeypatch.setattr(app, "run_async", left)
     monkeypatch.setattr(app, "_watch_terminal", lambda loop: None)
     monkeypatch.setattr(app, "write_decided", lambda: [] if ended.wait(20) else ["it hung on"])

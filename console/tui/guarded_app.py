@@ -1,4 +1,4 @@
-"""The application that ends in order: the terminal as it was, what was typed kept, no process left.
+"""The application that ends in order, also after a signal: the terminal as it was, typed texts kept, no process left.
 
 A defect of its own goes to a log without any word of a message; Textual prints a traceback with the values of
 variables: with messages and tokens.
