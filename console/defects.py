@@ -95,6 +95,7 @@ def place_raised(error: BaseException) -> str:
 
 
 def _entry(error: BaseException, where: str) -> Iterator[str]:
+    """Yield the lines of the log on one defect: where it met the program, and each cause with its places."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     yield f"{now} process {os.getpid()} Python {platform.python_version()}{f' in {where}' if where else ''}"
     seen: set[int] = set()

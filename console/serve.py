@@ -63,6 +63,7 @@ class ConsoleServer(Server):
         web.run_app(self._app(), sock=self._socket, print=None, shutdown_timeout=3)
 
     def _app(self) -> web.Application:
+        """Return the web application: the pages of textual-serve below the token, and nothing else."""
         pages = web.Application()
         aiohttp_jinja2.setup(pages, loader=jinja2.FileSystemLoader(self.templates_path))
         pages.router.add_get("/", self.handle_index, name="index")

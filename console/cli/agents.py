@@ -85,6 +85,11 @@ def do_mcp(call: Call) -> int:
 
 
 def _serve(call: Call) -> int:
+    """Serve the tools until the client closes standard input; returns the exit status.
+
+    Raises:
+        TeamError: `USAGE` without a name, and where the server cannot be started from here.
+    """
     name = call.given_actor
     if name is None:
         text = "an agent that takes part by MCP needs a name"
@@ -138,6 +143,7 @@ def do_sendmessage(call: Call) -> int:
 
 
 def _submit_line(call: Call, document: Any) -> int:
+    """Print the reply to one of several documents, or its refusal, on one line; returns the exit status."""
     try:
         call.json(_submit(call, document), one_line=True)
     except TeamError as error:
@@ -147,6 +153,11 @@ def _submit_line(call: Call, document: Any) -> int:
 
 
 def _submit(call: Call, document: Any) -> dict[str, Any]:
+    """Send one document; returns the reply. An error in its place is what could not be read.
+
+    Raises:
+        TeamError: As for `send_document`.
+    """
 
     if isinstance(document, TeamError):
         raise document

@@ -132,6 +132,11 @@ def _questions_asked(call: Call) -> list[dict[str, Any]]:
 
 
 def _questions_in_json(text: str) -> list[dict[str, Any]]:
+    """Return the list that `--questions` holds; what is in it is checked where it is asked.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for what is no list, or an empty one.
+    """
     hint = 'Give a list such as [{"question": "Which?", "options": [{"label": "A"}]}].'
     value = parse_json(text, what="--questions", hint=hint)
     if not isinstance(value, list) or not value:

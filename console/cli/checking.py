@@ -73,6 +73,7 @@ def do_check(call: Call) -> int:
 
 
 def _repair(call: Call) -> tuple[Problem, ...]:
+    """Do what the option asks for before the look; returns what was put right."""
     # What writes is imported here: `status` counts findings by this module, too.
     from team_console.store.service.maintenance import heal
     from team_console.store.service.signing import accept_keys, accept_settings
@@ -94,6 +95,7 @@ def _with_place(call: Call, problem: Problem) -> Problem:
 
 
 def _print_finding(call: Call, problem: Problem) -> None:
+    """Print a finding: how severe it is, its code and place, then its sentence and the next step."""
     word = safe_line(problem.severity)
     pad = " " * max(1, 9 - cell_width(word))
     call.say(word, style=_CHECK_COLOURS.get(problem.severity, "dim"), rest=f"{pad}{problem.code}  {problem.place}")

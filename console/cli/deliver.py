@@ -92,6 +92,7 @@ def _deliver_in_loop(call: Call) -> None:
 
 
 def _print_deliveries(call: Call, done: PassResult) -> None:
+    """Print what one pass did: what was delivered, failed and expired."""
     if call.as_json:
         call.json(_pass_json(call, done))
         return
@@ -108,6 +109,7 @@ def _print_deliveries(call: Call, done: PassResult) -> None:
 
 
 def _pass_json(call: Call, done: PassResult) -> dict[str, Any]:
+    """Return what one pass did, as `deliver --json` prints it."""
     return {
         "success": True,
         "action": "deliver",

@@ -201,6 +201,7 @@ TOPICS = (*_TAKES_NAME, *_TABLES)
 
 
 def _print_tables(call: Call, tables: Mapping[str, tuple[str, Rows]]) -> None:
+    """Print tables of the reference, one below the other."""
     lines = []
     for title, rows in tables.values():
         width = max(map(len, rows)) + 2
@@ -209,6 +210,7 @@ def _print_tables(call: Call, tables: Mapping[str, tuple[str, Rows]]) -> None:
 
 
 def _print_settings(call: Call, topic: str) -> None:
+    """Print the settings of a team that `topic` names; all of them, and an example, where it is empty."""
     rows = setting_rows(topic)
     if not rows:
         hint = hint_with_nearest(topic, setting_words(), "team-console help settings lists them all.")
@@ -219,6 +221,7 @@ def _print_settings(call: Call, topic: str) -> None:
 
 
 def _print_schema(call: Call, name: str) -> None:
+    """Print the JSON Schema of what a verb prints; without a name the verbs that have one."""
     schemas = read_schemas("results")
     if not name:
         head = "team-console help json VERB prints the JSON Schema of what VERB --json prints. Verbs:"

@@ -120,6 +120,7 @@ A verb whose imports cost its neighbours a start is done by another module than 
 
 
 def _verbs() -> Iterator[Verb]:
+    """Yield the verbs of the table, in its order."""
     for heading, verbs in _VERBS_BY_HEADING.items():
         for place, does in verbs.items():
             module, _, name = place.partition(".")

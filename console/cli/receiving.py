@@ -232,6 +232,7 @@ def _content_lines(message: Message, content: str) -> list[str]:
 
 
 def _attachment_lines(message: Message, content: str | None) -> Iterator[str]:
+    """Yield where the whole content is stored, and what is shown of it; nothing for a message without an attachment."""
     place = message.payload.get("attachment")
     if not isinstance(place, Mapping):
         return

@@ -111,6 +111,7 @@ def _row_of(message: Message, view: View) -> RequestRow | None:
 
 
 def _as_json(call: Call, thread: Thread, view: View) -> dict[str, Any]:
+    """Return everything about a message and its thread, as `show --json` prints it."""
     causes, trust = causes_of(view.requests), trust_check(call.team, thread.messages)
     chain = versions_of(view.requests, thread.request_id) if thread.request_id else []
     versions = [request_json(row, view.now, causes[row.key]) for row in chain]
@@ -147,6 +148,7 @@ def _placed_remarks(call: Call, row: RequestRow | None, view: View) -> list[Plac
 
 
 def _print_thread(call: Call, thread: Thread, view: View) -> None:
+    """Print a message with its deliveries, then the messages of its thread and those with its id."""
     codes = seen_codes(thread, view)
     document = _document_of(call, thread.message, view)
     where = "in the queue" if thread.is_live else "in the archive"

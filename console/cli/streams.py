@@ -96,6 +96,12 @@ class Output:
             return
 
     def _write(self, stream: TextIO | None, text: str) -> None:
+        """Write a text to a stream, if it is open.
+
+        Raises:
+            BrokenPipeError: The reader went away.
+            OutputLost: Standard output takes no more; of standard error there is nowhere to tell.
+        """
         if stream is None:
             return
         try:

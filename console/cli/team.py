@@ -281,10 +281,12 @@ def do_member(call: Call) -> None:
 def _given_fields(call: Call) -> dict[str, Any]:
     """Return the fields of an `Agent` that the options give, by their names there."""
     options = call.options
-    given: dict[str, Any] = {"role": options.role, "plan_mode_required": options.plan}
-    given["deliver_timeout"] = options.deliver_timeout
-    if options.deliver is not None:
-        given["deliver"] = _command(options.deliver)
+    given: dict[str, Any] = {
+        "role": options.role,
+        "plan_mode_required": options.plan,
+        "deliver_timeout": options.deliver_timeout,
+        "deliver": None if options.deliver is None else _command(options.deliver),
+    }
     fields = {key: value for key, value in given.items() if value is not None}
     for key in ("may_message", "may_send"):
         if (text := getattr(options, key)) is not None:
@@ -305,8 +307,12 @@ def _command(text: str) -> tuple[str, ...]:
 
 def _fields_in_word(word: str, agent: Agent) -> dict[str, Any]:
     """Return the fields that `NAME[:ROLE][:plan]` itself names."""
-    named: dict[str, Any] = {"role": agent.role} if set(word.split(":")[1:]) - {"plan"} else {}
-    return {**named, "plan_mode_required": True} if agent.plan_mode_required else named
+    named: dict[str, Any] = {}
+    if set(word.split(":")[1:]) - {"plan"}:
+        named["role"] = agent.role
+    if agent.plan_mode_required:
+        named["plan_mode_required"] = True
+    return named
 
 
 def _refuse_fields(fields: dict[str, Any], what: str) -> None:
@@ -320,7 +326,7 @@ def _refuse_fields(fields: dict[str, Any], what: str) -> None:
         raise UsageError(f"member {what} takes no {option}", "Leave it out.")
 
 
-def _print_change(call: Call, done: Any, word: str) -> None:
+def _print_change(call: Call, done: service.MembersChanged, word: str) -> None:
     """Print what became of members: a word for it, and each of them."""
     warnings = [*done.warnings, *(notice.message for notice in done.notices)]
     members = [member_json(agent) for agent in done.members]
@@ -351,6 +357,7 @@ def _print_members(call: Call, names: Sequence[str]) -> None:
 
 
 def _cells(agent: Agent) -> Cells:
+    """Return the row of a member in the table."""
     return {
         "MEMBER": agent.name,
         "ROLE": agent.role,

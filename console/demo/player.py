@@ -194,6 +194,7 @@ class Actor:
         task.add_done_callback(self._tasks.discard)
 
     async def _act_or_complain(self, act: Coroutine[Any, Any, object]) -> None:
+        """Play a scene to its end; one that the service refuses ends there, and its reason is in the log."""
         try:
             await act
         except TeamError as error:

@@ -134,6 +134,7 @@ class Relay:
     # From the client.
 
     def _read_client(self) -> None:
+        """Take the lines of the client until its input ends, then wait for the answers that are under way."""
         rest = b""
         while data := self._read(self._client_input):
             *lines, rest = (rest + data).split(b"\n")
@@ -250,6 +251,7 @@ class Relay:
             self._changed.notify_all()
 
     def _feed_server(self) -> None:
+        """Write the lines that wait to the server, until the input has ended and none is left."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._for_server or self._input_ended)
@@ -263,6 +265,7 @@ class Relay:
                 return
 
     def _read_server(self) -> None:
+        """Return what the server says to the client, until the server ends."""
         rest = b""
         while data := self._read(self._from_server):
             *lines, rest = (rest + data).split(b"\n")
@@ -297,6 +300,7 @@ class Relay:
         self._write_line(json.dumps(frame).encode())
 
     def _write_line(self, line: bytes) -> None:
+        """Write a line to the client, from either thread."""
         try:
             with self._writing:  # one line after the other, from both threads
                 _write_all(self._client_output, line + b"\n")
@@ -305,6 +309,7 @@ class Relay:
 
     @staticmethod
     def _read(descriptor: int) -> bytes:
+        """Return the next bytes; empty at the end, and where nothing can be read."""
         try:
             return os.read(descriptor, _MOST_READ)
         except OSError:
