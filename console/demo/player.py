@@ -137,12 +137,18 @@ STORY = convert(yaml.safe_load(Path(__file__).with_name("story.yaml").read_text(
 
 
 _PASSING = (Code.STORE_LOCKED, Code.STORE_UNREADABLE, Code.STORE_FAILED)
+"""Errors of a store that is busy or away for a moment: a human may open or edit the files of the demo."""
 _QUOTED = 300
 """Characters that are quoted of what somebody wrote."""
 
 
 class Actor:
-    """One simulated agent: what it hears goes to the scene that waits for it, else to its manners."""
+    """One simulated agent: what it hears goes to the scene that waits for it, else to its manners.
+
+    Attributes:
+        _manners: Name of a message, perhaps with what it is, as `message in reply` -> the scene it sets off.
+        _awaited: What a scene waits for, as the id of its request or the name of a message -> what came of that.
+    """
 
     def __init__(self, team: Team, name: str, *, seed: int, speed: float) -> None:
         self._name = name
