@@ -211,30 +211,30 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> JoinOutco
         is_added = receipt_of(member_key(location, name)) is not None
         added = {check_name(name, field="name")} if is_added else set()
     of_other_teams = {file.path: team for file in files if (team := file.other_team(joining))}
-    plan = plan_leave(list({file.path: file for file in files if file.path not in of_other_teams}.values()))
+    changes, unread = plan_leave(list({file.path: file for file in files if file.path not in of_other_teams}.values()))
     elsewhere = _joined_elsewhere(name, location, {file.path for file in files})
     # guard: member-stays-while-hooks-do
     removed = sorted(added & members.keys()) if not elsewhere else []
-    notes = [*plan.unread, *(f"{path} is of another team, and stays: {team}" for path, team in of_other_teams.items())]
+    notes = [*unread, *(f"{path} is of another team, and stays: {team}" for path, team in of_other_teams.items())]
     if write:
-        write_leaves(plan.changes)
+        write_leaves(changes)
         if removed:
             notes += remove_members(caller, removed).warnings
         for member in added if not elsewhere else ():
             forget_receipt(member_key(location, member))
         if name == EVERY_SESSION:
             shutil.rmtree(name_files().folder, ignore_errors=True)
-    if not (plan.changes or removed):
+    if not (changes or removed):
         who = "no session has joined by --all" if name == EVERY_SESSION else f"{name} has not joined from here"
         notes.insert(0, f"{who}; nothing is to be taken out")
-    also = ", too," if plan.changes else ""
+    also = ", too," if changes else ""
     notes += [f"{name} has joined in {folder}{also} and stays a member until it leaves there" for folder in elsewhere]
     notes += [f"Next: team-console leave {name} --in {shlex.quote(str(folder))}" for folder in elsewhere]
     if name in members and not (removed or elsewhere):
         notes.append(f"{name} was a member before it joined and stays one")
-    if plan.changes:
+    if changes:
         notes.append("Sessions that run now keep what they have read until they end.")
-    return JoinOutcome("leave", name, bool(removed), tuple(plan.changes), tuple(notes), write)
+    return JoinOutcome("leave", name, bool(removed), tuple(changes), tuple(notes), write)
 
 
 def _joined_elsewhere(name: str, location: str, looked_at: Collection[Path]) -> list[Path]:
@@ -313,33 +313,28 @@ def write_joins(steps: Sequence[JoinStep]) -> None:
             keep_receipt(replace(receipt, folders=[*receipt.folders, *made]))
 
 
-class LeavePlan(NamedTuple):
-    """The changes by which a member leaves, and lines on files that were not read."""
-
-    changes: list[FileChange]
-    unread: list[str]
-
-
-def plan_leave(files: Sequence[ClientFile]) -> LeavePlan:
-    """Return the changes by which a member leaves; files that cannot be read stay where no join wrote to them.
+def plan_leave(files: Sequence[ClientFile]) -> tuple[list[FileChange], list[str]]:
+    """Return the changes by which a member leaves, and lines on files that cannot be read: these stay where no join
+    wrote to them.
 
     Settings of clients that the member never ran in may be anything: a link into a folder of dotfiles, a huge file.
 
     Raises:
         TeamError: `NOT_PERMITTED` for a file that a join wrote to and that has to be changed by hand.
     """
-    plan = LeavePlan([], [])
+    changes: list[FileChange] = []
+    unread: list[str] = []
     for file in files:
         try:
             change = file.leave_change()
         except TeamError as error:
             if receipt_of(str(file.path)) is not None:
                 raise
-            plan.unread.append(f"{error.message}; no join from here wrote to it, so it was left alone")
+            unread.append(f"{error.message}; no join from here wrote to it, so it was left alone")
             continue
         if change.word != "unchanged":
-            plan.changes.append(change)
-    return plan
+            changes.append(change)
+    return changes, unread
 
 
 def write_leaves(changes: Sequence[FileChange]) -> None:

@@ -6,7 +6,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from team_console.console.clients.client import LONGEST_CONTEXT
 from team_console.console.clients.client_process import is_alive
@@ -42,8 +42,8 @@ def hand_mail(session: ClientSession, say: Callable[[str], bool], *, urgent: boo
     Raises:
         TeamError: The store's own.
     """
-    unsaid = _mail_never_said(session)
-    messages = unsaid.messages or hand_over(
+    unsaid_files, unsaid = _mail_never_said(session)
+    messages = unsaid or hand_over(
         session.caller(),
         session=session.event.session,
         room=LONGEST_CONTEXT - _HEAD_ROOM,
@@ -55,7 +55,7 @@ def hand_mail(session: ClientSession, say: Callable[[str], bool], *, urgent: boo
     facts = {"agent": session.name, "thread": session.event.thread, "ids": ids, "by": os.getpid(), "at": time.time()}
     if messages:
         session.files.write(HANDED + session.token, {**facts, "said": False})
-    for name in unsaid.files:  # only now: until this process has them on record, another can still say them
+    for name in unsaid_files:  # only now: until this process has them on record, another can still say them
         session.files.remove(name)
     keep_allowed(session, messages)
     if not messages or not say(mail_words(session, messages)):
@@ -89,27 +89,17 @@ def _acknowledge(session: ClientSession, ids: list[str]) -> None:
             _acknowledge(session, [message_id])
 
 
-class _UnsaidMail(NamedTuple):
-    """Mail that earlier processes of a session took and never said.
-
-    Attributes:
-        files: The names of those that say so.
-        messages: Those that nobody took out of the inbox meanwhile.
+def _mail_never_said(session: ClientSession) -> tuple[list[str], tuple[Message, ...]]:
+    """Return what earlier processes of this session took and never said: the names of the files that tell of it, and
+    the messages that nobody took out of the inbox meanwhile.
     """
-
-    files: list[str]
-    messages: tuple[Message, ...]
-
-
-def _mail_never_said(session: ClientSession) -> _UnsaidMail:
-    """Return what earlier processes of this session took and never said."""
     left = [(name, known) for name, known in _handed_records(session) if not known["said"]]
     # guard: no-mail-said-twice
     ids_by_file = {name: known["ids"] for name, known in left if not _is_at_work(known)}
     ids = {message_id for some in ids_by_file.values() for message_id in some}
     there = session.team.snapshot().messages if ids else ()
     messages = (message for message in there if message.message_id in ids and message.is_delivered_to(session.name))
-    return _UnsaidMail(list(ids_by_file), tuple(messages))
+    return list(ids_by_file), tuple(messages)
 
 
 def _handed_records(session: ClientSession) -> list[tuple[str, dict[str, Any]]]:

@@ -171,7 +171,8 @@ def _is_anybody_there(look: Look, prefix: str, *, locked: bool) -> bool | None:
     """Return whether a presence file begins with `prefix` and is locked or not; None when files cannot tell.
 
     Args:
-        locked: True looks for a process that lives, False for one that ended without taking its file away.
+        locked: True looks for a process that lives and is not stopped, False for one that ended without taking its
+            file away.
     """
     try:
         folder = open_folder(look["places"]["presence"])
@@ -180,7 +181,9 @@ def _is_anybody_there(look: Look, prefix: str, *, locked: bool) -> bool | None:
     except (OSError, KeyError):
         return None
     try:
-        return any(is_locked(folder, name) is locked for name in os.listdir(folder) if name.startswith(prefix))
+        return any(
+            is_locked(folder, name, awake=locked) is locked for name in os.listdir(folder) if name.startswith(prefix)
+        )
     finally:
         os.close(folder)
 

@@ -101,7 +101,10 @@ _GUARDED_AT_HOME = each_word("""
 """The same in the user's home."""
 _SOCKETS = ("/dev/tcp/", "/dev/udp/")
 """Begin paths by which a shell opens a connection."""
-_NO_DISK = [f"/dev/{name}" for name in each_word("null zero full tty stdin stdout stderr fd shm pts tcp udp")]
+_NO_DISK = each_word("""
+    /dev/null /dev/zero /dev/full /dev/tty /dev/stdin /dev/stdout /dev/stderr /dev/fd /dev/shm /dev/pts
+    /dev/tcp /dev/udp
+""")
 """Devices to which nothing is lost."""
 _CLIENTS_OWN = (".claude/plans", ".claude/projects", ".codex/memories")
 """Folders at home in which clients let their agents write."""

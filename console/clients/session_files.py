@@ -2,6 +2,9 @@
 
 They are hints: everything that counts is in the store, and a file that is lost only costs time. Each is written by
 rename, so that none is ever half. Only modules that every Python start has loaded anyway, and `json`, are imported.
+
+In `state_subfolder` are `sessions/`, a folder for each session (`files_of`), `members/`, one for what all sessions of
+an agent share (`member_folder`), and `named/`, a file for each session that `join --all` gave a name (`name_files`).
 """
 
 from __future__ import annotations
@@ -20,28 +23,33 @@ if TYPE_CHECKING:
 
 MOST_DAYS = 14
 """Days after which the files of a session that never said its end are thrown away."""
+
+# Names of the files, or how they begin. Each holds an object of JSON; what it says stands where it is written.
+
 LOOK = "look"
 """What is known of the store, and how to see that it still holds."""
 HANDED = "handed-"
-"""One for each process that took mail for an agent of the session: which, and whether it left that process."""
+"""One for each process that took mail for an agent of the session: what it took, and whether it told the client."""
 TURN = "turn"
 """There from the first prompt on; counts how often a turn was kept from ending."""
 RECORDED = "recorded"
 """There where the store has something of the session that its end changes."""
 STATE = "state"
-"""What the session does now."""
+"""What the session does now, and since when."""
 QUIET = "quiet"
-"""There, and of the same time as the team's settings, where a member is asked for nothing unless a console is open."""
+"""Of a member: there, and of the same time as the team's settings, where the member is asked for nothing unless a
+console is open. The shell before the hook looks for it.
+"""
 REFUSED = "refused-"
 """One for each call that the client refused by itself while nobody was there who could have been asked."""
 ASKED = "asked-"
-"""One for each request that waits."""
+"""One for each request for which a hook of the session waits."""
 ALLOWED = "allowed-"
 """One for each call that the human allows once although the client denied it."""
 PASSED = "passed-"
 """One for each call that a human let pass and that was not used yet, by what it is."""
 HELD = "held-"
-"""One for each call for which a hook waits that never lets go of it, by the client's own id of the call."""
+"""One for each call that a hook holds until somebody decides, by the client's own id of the call."""
 TEAMMATE = "teammate-"
 """What each teammate was last noted to be doing."""
 _KEYS_NEEDED = {
@@ -123,9 +131,7 @@ class SessionFiles:
 
 
 def files_of(session: str, agent: str, location: str) -> SessionFiles:
-    """Return the files of a session; none where this machine has no place for them or the session's id cannot be a
-    name.
-    """
+    """Return the files of a session; of one whose id cannot be a name there never are any."""
     if not is_session_id(session):
         return SessionFiles(os.path.join(os.devnull, "none"))
     return SessionFiles(os.path.join(state_subfolder("sessions"), f"{session}-{agent_prefix(agent, location)}"))
@@ -138,8 +144,8 @@ def is_session_id(session: str) -> bool:
 
 
 def state_subfolder(kind: str) -> str:
-    """Return a folder of ours in `XDG_STATE_HOME/team-console`, by default below `~/.local/state`; without a home no
-    folder.
+    """Return a folder of ours in `XDG_STATE_HOME/team-console`, by default below `~/.local/state`; without a home a
+    path below `/dev/null`, at which nothing can be made.
 
     What is kept there counts for nothing that fails without it.
     """
@@ -160,7 +166,7 @@ def absolute_location(location: str) -> str:
 
 
 def agent_prefix(agent: str, location: str) -> str:
-    """Return the checksum of an agent and its team, by which the names of its files begin or end."""
+    """Return the checksum of an agent and its team, 8 digits by which the names of its files begin or end."""
     words = f"{agent}\0{absolute_location(location)}"
     return f"{zlib.crc32(words.encode('utf-8', 'replace')):08x}"
 

@@ -199,12 +199,17 @@ _IN_PLACE = table_of("""
     eslint      --fix
 """)
 """Those that write what each word names with such an option alone."""
-_SCRIPTED = frozenset(("sed", "perl", "ruby", "yq", "awk", "gawk"))
+_SCRIPTED = _set_of("sed, perl, ruby, yq, awk, gawk")
 """Those of them whose first word is a script, where no option gives one."""
-_WRITES_NONE = dict.fromkeys(
-    ("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd"),
-    each_word("-c -l -t --stdout --to-stdout --list --test"),
-) | table_of("""
+_WRITES_NONE = table_of("""
+    gzip         -c -l -t --stdout --to-stdout --list --test
+    gunzip       -c -l -t --stdout --to-stdout --list --test
+    bzip2        -c -l -t --stdout --to-stdout --list --test
+    bunzip2      -c -l -t --stdout --to-stdout --list --test
+    xz           -c -l -t --stdout --to-stdout --list --test
+    unxz         -c -l -t --stdout --to-stdout --list --test
+    zstd         -c -l -t --stdout --to-stdout --list --test
+    unzstd       -c -l -t --stdout --to-stdout --list --test
     zip          -T --test
     black        --check --diff
     isort        -c --check --check-only --diff

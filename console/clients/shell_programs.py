@@ -372,7 +372,7 @@ _TAKES_WORD = table_of("""
 """Options before a subcommand that take a word, those of `_RUNS_IN` included."""
 for _program, _options in _RUNS_IN.items():
     _TAKES_WORD.setdefault(_program, []).extend(_options)
-_OF_SHELLS = ("-o", "-O", "+O", "--rcfile", "--init-file", "-f", "-q")
+_OF_SHELLS = each_word("-o -O +O --rcfile --init-file -f -q")
 _OF_READ, _OF_MAPFILE = each_word("-d -i -n -N -p -t -u"), each_word("-d -n -O -s -u -C -c")
 _OF_PARALLEL = each_word("-j -a -N -n -S --jobs --arg-file --max-args --sshlogin --joblog")
 """Options that take a word, of shells, of `read`, of `mapfile` and of `parallel`."""

@@ -95,11 +95,14 @@ def kernel_locks() -> list[list[str]] | None:
         return None
 
 
-def is_locked(folder: int, file: str) -> bool | None:
+def is_locked(folder: int, file: str, *, awake: bool = False) -> bool | None:
     """Return whether a process holds the lock on `file` in the folder with this descriptor; None when it cannot be
     opened.
 
     The lock is shared and gone at once, so lookers do not disturb each other.
+
+    Args:
+        awake: Whether a process that is stopped (`kill -STOP`) counts as none, where this machine says that it is.
     """
     try:
         found = open_file(file, folder=folder)
@@ -110,13 +113,33 @@ def is_locked(folder: int, file: str) -> bool | None:
     try:
         fcntl.flock(found, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return True
+        # guard: stopped-console-is-not-there
+        return not (awake and _is_holder_stopped(found))
     except OSError:
         return None
     finally:
         os.close(found)
     # guard: lock-ends-with-process
     return False
+
+
+def _is_holder_stopped(file: int) -> bool:
+    """Return whether the process that has an open file locked is stopped; one in another container has no number here.
+
+    Files of several file systems may have one number: then all who hold one have to be.
+    """
+    number = f":{os.fstat(file).st_ino}"
+    holders = [words[4] for words in kernel_locks() or () if words[1] == "FLOCK" and words[5].endswith(number)]
+    return bool(holders) and all(map(_is_stopped, holders))
+
+
+def _is_stopped(pid: str) -> bool:
+    """Return whether a process is stopped, as the letter behind its name in brackets says."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b") ")[2][:1] == b"T"
+    except OSError:
+        return False
 
 
 _MOUNTS = "/proc/mounts"

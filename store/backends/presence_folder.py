@@ -188,7 +188,8 @@ def _attendance_in(folder: int, presence: Presence) -> Attendance:
         kind, _, name = file.partition("-")
         if kind != presence or not is_presence_name(name):
             continue
-        lives = is_locked(folder, file)
+        # A hook that is stopped with its client goes on with it; whoever has stopped a console answers nobody.
+        lives = is_locked(folder, file, awake=presence is Presence.CONSOLE)
         if lives is None:
             doubtful.add(name)
         elif lives:
