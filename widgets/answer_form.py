@@ -166,6 +166,7 @@ class AnswerForm(Form[ResultT]):
         self._bring_compared()
 
     def _bring_compared(self) -> None:
+        """Scroll the page to the option that is compared, if one is."""
         if self._compared and (thing := self.thing) is not None:
             thing.bring(self._compared)
 
@@ -187,6 +188,7 @@ class AnswerForm(Form[ResultT]):
         return _number_of(self.screen.focused)
 
     def _go_to(self, number: int) -> None:
+        """Focus the options of a question, or its words where it has none."""
         self.screen.set_focus(self.query(f"#chosen{number}, #words{number}").first())
 
 

@@ -1,4 +1,8 @@
-"""Bars: widgets of a few lines that say where one is, what waits and which keys there are."""
+"""Bars: widgets of a few lines that say where one is, what waits and which keys there are.
+
+Each is a `FewLines`, mostly a `OneLine`: the head, the keys, what can be undone, what happened meanwhile, what is
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +48,7 @@ class FewLines(ThemedLines, Widget):
 
 
 class BarPiece(NamedTuple):
-    """What can be clicked in a line: its name, empty for none, and how it looks."""
+    """A piece of a line: the name by which a click on it is told, empty where it cannot be clicked, and its parts."""
 
     name: str
     line: Line
@@ -109,6 +113,7 @@ class OneLine(FewLines):
 
 
 def _line_of_pieces(pieces: Iterable[BarPiece]) -> Line:
+    """Return the parts of all pieces as one line."""
     return tuple(part for piece in pieces for part in piece.line)
 
 
@@ -194,7 +199,7 @@ class Head(OneLine):
         """
         for left, right in self._layouts():
             if width_of(_line_of_pieces(left)) + width_of(right) <= self.size.width:
-                break
+                break  # else the last one, which is the shortest, is cut
         self.set_pieces(left, (BarPiece("", right),))
 
     def _layouts(self) -> Iterator[tuple[list[BarPiece], Line]]:
@@ -202,7 +207,7 @@ class Head(OneLine):
         facts = self._facts
         end = _end_of_head(facts)
         whole = (*_names_line(facts.team, facts.me), *end)
-        for named in range(len(self._tabs), -1, -1):
+        for named in reversed(range(len(self._tabs) + 1)):
             yield self._pieces(named), whole
         yield self._pieces(0), (*_names_line("", facts.me), *end)
         yield self._pieces(0), end
@@ -232,12 +237,11 @@ def _tab_line(tab: Tab, *, has_name: bool, is_active: bool) -> Line:
 
 
 def _names_line(team: str, me: str) -> Line:
-    names: Line = ((team, ""),) if team else ()
-    if team and me:
-        names = (*names, (" · ", "faint"))
+    """Return the team and who acts, behind two blanks; what is empty is left out."""
+    line: Line = (("  ", ""), (team, "")) if team else ()
     if me:
-        names = (*names, (me, ""))
-    return (("  ", ""), *names) if names else ()
+        line = (*line, (" · ", "faint") if team else ("  ", ""), (me, ""))
+    return line
 
 
 def _end_of_head(facts: HeadFacts) -> Line:
@@ -298,6 +302,7 @@ class KeyBar(OneLine):
 
 
 def _key_line(hint: KeyHint) -> Line:
+    """Return a key with its label, and the blanks behind it."""
     return (hint.key, "key"), (f" {hint.label}  ", "muted")
 
 
@@ -408,9 +413,11 @@ class Banner(FewLines):
         """Show `notice`, or nothing."""
         if notice == self.notice:
             return
-        before, self.notice = self.lines_at(self.size.width or 80), notice
+        width = self.size.width or 80  # it has none before it was laid out
+        height_before = len(self.lines_at(width))
+        self.notice = notice
         self.set_classes(f"-shown -{notice.pulse.tone}" if notice else "")
-        self.refresh(layout=len(before) != len(self.lines_at(self.size.width or 80)))
+        self.refresh(layout=len(self.lines_at(width)) != height_before)
 
     def lines_at(self, width: int) -> Sequence[Line]:
         """Return the message and the hint below it; a line without room ends in an ellipsis."""
@@ -428,4 +435,5 @@ class Banner(FewLines):
         most = _MOST_LINES + (width < _NARROW)
         if len(lines) <= most:
             return lines
-        return [*lines[: most - 1], fit((*lines[most - 1], (" " * width, "")), width)]
+        too_long = (*lines[most - 1], (" " * width, ""))  # so that `fit` ends it in an ellipsis
+        return [*lines[: most - 1], fit(too_long, width)]

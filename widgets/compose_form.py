@@ -128,6 +128,7 @@ class Compose(Form[ResultT]):
 
     @on(Field.Changed, "#summary")
     def _count(self) -> None:
+        """Show the number of words in the summary, with a sign where something is odd about it."""
         number, odd = self._words(self.typed()["summary"])
         text = counted(number, "word") + (" △" if odd and number else "")
         self._number.update(Content(text))

@@ -28,6 +28,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 _OF_RULES = " ─┼"
+"""Signs of which a rule is drawn, and the line below the head of a table."""
 _TOAST = 2
 """Lines at the lower edge that words about a key may cover; nothing is pointed at below them."""
 _EDGE = 8
@@ -237,6 +238,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
                 yield partial(self._hold, self._spots[number], self.painted_before[self._spots[number].token])
 
     def _is_held(self, spot: Spot) -> bool:
+        """Return whether the terminal held this line of a request before; of a head, any line of the request."""
         painted = self.painted_before.get(spot.token)
         if painted is None:
             return True  # it belongs to no request
@@ -245,6 +247,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         return spot.number in (painted.text if spot.area is DocumentArea.TEXT else painted.evidence)
 
     def _hold(self, spot: Spot, painted: Painted, frame: int) -> None:
+        """Note that the terminal holds a line with this frame; the first frame of each counts."""
         if self.painted_before.get(spot.token) is not painted:
             return  # laid out anew meanwhile: the line may be another one
         painted.first_frame = frame if painted.first_frame is None else painted.first_frame

@@ -267,6 +267,7 @@ class Options(Container, can_focus=True):
             self.post_message(self.Changed(self))
 
     def _show(self) -> None:
+        """Show of each option whether it is chosen and under the cursor."""
         for place, row in enumerate(self.rows):
             row.show(is_chosen=place in self.chosen, is_here=self.has_focus and place == self.cursor)
 

@@ -1,4 +1,7 @@
-"""The base of all questions: panels below what they are about, with their parts; nothing that is typed is lost."""
+"""The base of all forms, panels below what they ask about; nothing that is typed is lost.
+
+First `Form`, from which each kind of form derives; then its parts: an excerpt, a wrapped text, the body that scrolls.
+"""
 
 from __future__ import annotations
 
@@ -223,6 +226,7 @@ class Form(GatedPanel, Generic[ResultT]):
         self.call_after_refresh(self._ready)
 
     def _ready(self) -> None:
+        """Take keys from now on, since it is drawn; say first what is to be reviewed."""
         self._is_ready = True
         if self.warning:
             self.say(f"△ {self.warning} Review it, then press enter; before that no key counts.")
@@ -290,6 +294,7 @@ class Form(GatedPanel, Generic[ResultT]):
             self._keep_timer = self.set_timer(KEEP_AFTER, self._keep_typed)
 
     def _keep_typed(self) -> None:
+        """Keep the draft, unless the form is at work or the console ends, which keep it themselves."""
         self._keep_timer = None
         if not self.is_at_work and self.app.return_code is None:
             self.keep()
@@ -297,6 +302,7 @@ class Form(GatedPanel, Generic[ResultT]):
     @on(Note.Entered)
     @on(Input.Submitted)
     def _entered(self, event: Message) -> None:
+        """Take enter in a field for that of the form."""
         event.stop()
         self.action_enter()
 
@@ -480,6 +486,7 @@ class Excerpt(Detail):
         return self.painted_before.get(self._token, Painted()).until(frame).is_whole
 
     def _set_size(self, size: Size) -> None:
+        """See `Detail`; it is as high as its lines."""
         before = self.virtual_size.height
         super()._set_size(size)
         if size.height != before:
@@ -507,6 +514,7 @@ class WrappedText(Static):
         return Content("\n".join(self._lines(self.content_size.width)))
 
     def _lines(self, width: int) -> list[str]:
+        """Return the lines that it takes at so many cells; those that were written where there is no width yet."""
         lines = str(self.content).split("\n")
         return [text_of(part) for line in lines for part in wrap(((line, ""),), width)] if width else lines
 
@@ -529,6 +537,7 @@ class FormBody(VerticalScroll, can_focus=False):
     @on(DescendantFocus)
     @on(Options.Moved)
     def _moved(self) -> None:
+        """Bring the place that keys act on into sight, once all is laid out."""
         self.call_after_refresh(self._show_place)
 
     def _show_place(self) -> None:

@@ -48,12 +48,16 @@ class GatedPanel(Container, can_focus=True):
         self.warning = self._said = ""
         self.is_at_work = self._takes_no_enter = self._is_writing = self._can_be_mended = False
         self._cancel_wait: Callable[[], None] | None = None
+        """Gives up what its action waits for, such as the touch of a key; None while it waits for nothing."""
         self._is_left = False
+        """Whether the human left while its action checked: then it closes, and nothing is decided."""
         self._refused = 0
         self._keys_count_from, self._changed_at = 0.0, monotonic()
         self._held_since: int | None = None
+        """The first frame in which the terminal held the form."""
         self._held_words: tuple[str, int] = "", 0
         self._held_terms: tuple[object, int] = (), 0
+        """What the terminal held last of what it says, and of what enter would do, each with the first such frame."""
 
     @abstractmethod
     def terms(self) -> object:
@@ -82,13 +86,16 @@ class GatedPanel(Container, can_focus=True):
             yield partial(self._hold_terms, terms)
 
     def _hold_form(self, frame: int) -> None:
+        """Note that the terminal holds the form with this frame."""
         self._held_since = frame if self._held_since is None else self._held_since
 
     def _hold_words(self, said: str, frame: int) -> None:
+        """Note that the terminal holds what the form says."""
         if said != self._held_words[0]:  # else an earlier frame had them
             self._held_words = said, frame
 
     def _hold_terms(self, terms: object, frame: int) -> None:
+        """Note that the terminal holds what enter would do, unless that is something else by now."""
         if terms != self._held_terms[0] and terms == self.terms():
             self._held_terms = terms, frame
 

@@ -141,4 +141,5 @@ def visible_region(widget: Widget) -> Region:
 
 
 def _squeezed(text: str) -> str:
+    """Return a text without blanks: where it was wrapped does not matter then."""
     return "".join(text.split())

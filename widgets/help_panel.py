@@ -108,6 +108,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
         self._show(event.value)
 
     def _show(self, words: str) -> None:
+        """Show the rows that have each of these words somewhere in their texts."""
         wanted = words.casefold().split()
         found = (row for row in self._rows if all(word in _name(row).casefold() for word in wanted))
         empty: tuple[Line, ...] = ((("Nothing is called that.", "muted"),),)
@@ -125,12 +126,14 @@ class HelpPanel(Overlay, ModalScreen[str]):
     @on(Input.Submitted)
     @on(RowList.Opened)
     def _choose(self) -> None:
+        """Close with the action under the cursor, if it has one."""
         row = self.query_one(RowList).cursor_row
         if row is not None and row.action:
             self.dismiss(row.action)
 
 
 def _name(row: HelpRow) -> str:
+    """Return all texts of a row: what the filter looks in, and its key in the list."""
     return f"{row.key} {row.group} {row.label} {row.text} {row.action}"
 
 

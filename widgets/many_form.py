@@ -157,6 +157,7 @@ class ManyForm(Form[ResultT]):
         self._list.scroll_relative(y=direction * max(1, self._list.size.height - 1), animate=False)
 
     def _show_items(self) -> None:
+        """Write the list and its warning anew."""
         warning = self._warning()
         self._warning_line.say(warning)
         self._warning_line.display = bool(warning)
@@ -175,6 +176,7 @@ class ManyForm(Form[ResultT]):
         return "\n".join(lines)
 
     def _line(self, item: ManyItem) -> Line:
+        """Return the line of an item, behind a dash where it is left out."""
         sign, tone = (("− ", "muted"), "muted") if item.subject in self._left_out else (("  ", ""), "")
         name = pad(crop_name(item.who, self._name_width), self._name_width)
         columns = ((pad(item.kind, _KIND) + " ", tone or "muted"), (name + " ", tone))

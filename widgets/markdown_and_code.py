@@ -1,4 +1,4 @@
-"""Texts as lines of the screen: Markdown that agents write, and code, differences and YAML as they are."""
+"""Texts as lines of the screen: code, differences and YAML as they are, then the Markdown that agents write."""
 
 from __future__ import annotations
 
@@ -202,12 +202,14 @@ def _column_widths(room: int, wanted: Sequence[int], longest_words: Sequence[int
         least[least.index(max(least))] = 0
 
     def widths_up_to(most: int) -> list[int]:
+        """Return the widths where no column has more than `most`, unless its longest word needs that."""
         return [max(few, min(most, wide)) for few, wide in zip(least, wanted, strict=True)]
 
     return next(widths for most in range(room, -1, -1) if sum(widths := widths_up_to(most)) <= room)
 
 
 def _longest_word(cell: Line) -> int:
+    """Return the cells of the longest word in a cell of a table."""
     return max(map(cell_len, text_of(cell).split()), default=0)
 
 

@@ -20,8 +20,6 @@ already."""
 _PLAIN = frozenset({"message", "broadcast"})
 """Kinds that need no word in a row: most messages are of them."""
 VERDICTS = {"approved": ("✓", "good"), "answered": ("✓", "good"), "rejected": ("✗", "bad")}
-
-
 """Verdict -> its glyph and the tone of that."""
 
 

@@ -134,9 +134,11 @@ class Overlay(_Screen):
         return super().dismiss(result) if self._is_on_top() else AwaitComplete()
 
     def _is_open(self) -> bool:
+        """Return whether it is on the screen or below another one."""
         return self in self.app.screen_stack
 
     def _is_on_top(self) -> bool:
+        """Return whether no screen lies over it, and it is still there."""
         try:
             return self.app.screen is self
         except ScreenStackError:

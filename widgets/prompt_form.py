@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.shown_when_decided import seen_of_words
-from team_console.store.protocol.tool_input import EditablePart
+from team_console.store.protocol.tool_input import EditablePart, edited_text
 from team_console.store.views.differences import counts_of, line_difference
 from team_console.widgets.client_request_documents import diff_text
 from team_console.widgets.document import Block, Heading, Text, TextForm
@@ -190,14 +190,14 @@ class Prompt(Form[ResultT]):
         text = self.edited(self._edited, part.suffix) if part is not None else None
         if part is None or text is None:
             return
-        if text.endswith("\n") and not part.text.endswith("\n"):  # an editor puts one behind it
-            text = text[:-1]
-        self._edited = text
+        edited = edited_text(part, text)
+        self._edited = part.text if edited is None else edited
         self.query_one("#asked", Excerpt).put(*self._difference(), token=self._edited_token())
         self._show_choice()
         self.keep()
 
     def _difference(self) -> tuple[Block, ...]:
+        """Return what the human changed in what is asked; nothing where it is as it was."""
         if self._part is None or not self._is_edited:
             return ()
         lines = line_difference(self._part.text, self._edited)

@@ -66,7 +66,7 @@ class Drawing(Struct, frozen=True):
 
 
 def age_column(moment: datetime | None, drawing: Drawing, *, tone: str = "muted", sign: str = " ") -> Line:
-    """Return the age at the right end of a row, behind a cell for a sign; nothing where it is not wanted."""
+    """Return the age of a moment for the right end of a row, in four cells of which the first is for a sign."""
     return ((f" {sign}{age(moment, drawing.now):>3}", tone),)
 
 
@@ -117,8 +117,10 @@ class RowPainter(Generic[RowT]):
             return (((CANNOT_BE_SHOWN, "bad"),),)
 
     def line(self, row: RowT, number: int, width: int, lines: int) -> Line:
-        """Return one line of a row with its hits, in the cells beside the gutter; beyond its `lines` the second of
-        two.
+        """Return one line of a row with its hits, in the cells beside the gutter.
+
+        Args:
+            number: Which of its lines, from 0; one beyond its `lines` is the second line of a row that is expanded.
         """
         is_expanded = number >= lines
         made = self.lines_of(row, width, 2, is_expanded=True) if is_expanded else self.lines_of(row, width, lines)

@@ -1,4 +1,8 @@
-"""A virtual list of rows that keeps its place by key."""
+"""A list of rows that keeps its place by key, and draws no more of them than stand on the screen.
+
+How a row is drawn, and on which lines it stands, is in `row_drawing`; here are cursor, marks, keys and scrolling, and
+what disturbed whoever was about to act on the row under the cursor.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +33,10 @@ _EXPANDS_FROM = 8
 
 
 class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=True):
-    """Rows in, `Moved` and `Opened` out.
+    """Takes rows by `set_rows`, and tells by messages where the cursor went, what was opened and what is marked.
 
-    Selection and marks belong to keys, so rows may come, go and change order under them.
+    Cursor and marks belong to keys, so rows may come, go and change order under them. Rows of one group stand together
+    below a heading, which is a line of its own.
 
     Attributes:
         rows: The rows in the order of the list.
@@ -86,8 +91,8 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
     class Marked(WidgetMessage[ScrollView]):
         """Marks changed."""
 
-    class Topped(WidgetMessage[ScrollView]):
-        """Rows of another group are at the top."""
+    class GroupScrolled(WidgetMessage[ScrollView]):
+        """Rows of another group are at the top of what is in sight."""
 
     def __init__(
         self,
@@ -135,8 +140,9 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         self.rows: tuple[RowT, ...] = ()
         self.cursor_key: str | None = None
         self.marks: frozenset[str] = frozenset()
-        self._cursor, self._is_touched = 0, False
-        self._index_by_key: dict[str, int] | None = None
+        self._cursor = 0  # the index of the row under it
+        self._is_touched = False  # whether the user moved the cursor, or marked or opened a row
+        self._index_by_key: dict[str, int] | None = None  # made when it is asked for
         self._marked_last: str | None = None
 
     def on_mount(self) -> None:
@@ -177,6 +183,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
 
         The cursor follows its key; when that is gone it stays at the same place of the list.
         """
+        # What it was before, to be compared with what it is then.
         key, row, keys_in_sight = self.cursor_key, self.cursor_row, self._keys_in_sight()
         is_at_top, line_on_screen = self.scroll_offset.y == 0, self._places.top(self._cursor) - self.scroll_offset.y
         if rows is not self.rows:
@@ -284,6 +291,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         self._mark(frozenset())
 
     def _mark(self, marks: frozenset[str]) -> None:
+        """Let these rows be marked, and no others."""
         if self._markable and marks != self.marks:
             self._is_touched, self.marks = True, marks
             self.refresh()
@@ -388,7 +396,7 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         group = self._group_at_top
         if group != self._group_told:
             self._group_told = group
-            self.post_message(self.Topped(self))
+            self.post_message(self.GroupScrolled(self))
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         """Tell the group: other rows are at the top."""
@@ -434,10 +442,13 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
         self.scroll_to(y=max(0, y), animate=False, force=True)
 
     def _resize_virtual(self) -> None:
+        """Tell the toolkit how many lines there are, for its scrollbar."""
         size = Size(room_of(self).width, self._places.height(len(self.rows)))
         if size != self.virtual_size:
             self.virtual_size = size
 
+
+# What disturbed whoever was about to act on the row under the cursor: keys that follow at once are asked about again.
 
 _NEVER = float("-inf")
 JUST = 0.7

@@ -169,6 +169,7 @@ def failing_agents(view: View) -> frozenset[str]:
 
 
 def _agent_sign(row: RosterRow, is_failing: bool, is_asking: bool) -> Sign:
+    """Return the sign of an agent: that something failed, else its state; one whose plan you have waits for you."""
     if is_failing and row.state is not AgentState.STOPPED:
         return FAILING
     return AGENTS[AgentState.WAITING if row.state is AgentState.PLANNING and is_asking else row.state]

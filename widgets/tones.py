@@ -82,6 +82,7 @@ class ThemedLines(_Widget):
         return Strip(segments, width)
 
     def _terminal_style(self, tone: str, *states: str) -> Style:
+        """Return the style of a tone in a place with these component classes."""
         place = self.get_visual_style(*states)
         style = place.rich_style + _style(self.app, TONES.get(tone), place.background)
         if self.has_focus and self.CURSOR in states and has_few_colours(self.app):

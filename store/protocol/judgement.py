@@ -94,7 +94,10 @@ def judge_entries(
         opening, twin_entries = _opening_questions(sorted(messages.questions.get(thread, ()), key=messages.rank))
         for row in _judge_thread(messages, thread, opening):
             chain = chain_of(row.kind, row.question)
-            (chains.setdefault(chain, []) if chain is not None else rows).append(row)
+            if chain is None:
+                rows.append(row)
+            else:
+                chains.setdefault(chain, []).append(row)
         if twin_entries:
             twins[thread] = tuple(twin_entries)
             looked_at = twin_entries[:_MOST_TWINS]
@@ -125,7 +128,8 @@ def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]
 
 def _key(question: PlacedMessage, message_id: str = "") -> str:
     """Return the key of a request; with the id of its question where several have the request's id."""
-    return ":".join(filter(None, (str(question.read.opens), thread_of(question.message), message_id)))
+    key = f"{question.read.opens}:{thread_of(question.message)}"
+    return f"{key}:{message_id}" if message_id else key
 
 
 class _KeyedQuestion(NamedTuple):
@@ -155,10 +159,17 @@ def _opening_questions(asked: Iterable[PlacedMessage]) -> tuple[list[_KeyedQuest
 
 
 def _orphans(others: Iterable[PlacedMessage], kinds: set[RequestKind | None]) -> Iterator[PlacedMessage]:
-    """Yield answers of a thread that answer none of the requests in it, which are of these kinds."""
+    """Yield answers of a thread that answer none of the requests in it, which are of these kinds.
+
+    An answer of no kind of its own, such as a plain message with a yes, answers a request of any kind.
+    """
     for entry in others:
-        claims = entry.read.answers is not None or (entry.read.approve is not None and not entry.read.kind.withdraws)
-        if claims and (entry.read.answers not in kinds if entry.read.answers is not None else not kinds):
+        read = entry.read
+        if read.answers is not None:
+            is_orphan = read.answers not in kinds
+        else:
+            is_orphan = read.approve is not None and not read.kind.withdraws and not kinds
+        if is_orphan:
             yield entry
 
 
@@ -167,7 +178,7 @@ def _judge_thread(messages: RequestMessages, thread: Thread, named: Iterable[_Ke
     asked, others = messages.questions.get(thread, ()), messages.others.get(thread, ())
     recorded = messages.on_record(thread)
     pools = dict.fromkeys(filter(None, map(pool_of, sorted(asked, key=messages.rank))))
-    several = {digest_of(entry.message) for entry in asked} if len(asked) > 1 else set[str]()
+    digests = {digest_of(entry.message) for entry in asked} if len(asked) > 1 else set[str]()
     there = {entry.message.message_id for entry in others}
     absent = [entry for entry in recorded if entry.message.message_id not in there]
     taking_back: dict[str, list[PlacedMessage]] = {}
@@ -188,15 +199,16 @@ def _judge_thread(messages: RequestMessages, thread: Thread, named: Iterable[_Ke
         own = taking_back.get(message.sender, ())
         withdrawals = [entry for entry in own if not messages.objection(entry.message, message)]
         said = [entry for entry in talk if _may_talk(messages, entry, question)]
-        yield _row(messages, question, claims, withdrawals=withdrawals, key=key, several=several, talk=said)
+        yield _row(messages, question, claims, withdrawals=withdrawals, key=key, digests=digests, talk=said)
 
 
 def _may_talk(messages: RequestMessages, entry: PlacedMessage, question: PlacedMessage) -> bool:
     """Return whether it is a question back by whoever may answer, or the asker's word to one; a forged one is
     neither.
     """
-    is_own = entry.message.sender == question.message.sender
-    return is_own if entry.read.name == ASKED_BACK else messages.decides(entry, question)
+    if entry.read.name == ASKED_BACK:
+        return entry.message.sender == question.message.sender
+    return messages.decides(entry, question)
 
 
 def _row(
@@ -206,17 +218,17 @@ def _row(
     *,
     withdrawals: Iterable[PlacedMessage],
     key: str,
-    several: set[str],
+    digests: set[str],
     talk: Iterable[PlacedMessage],
 ) -> RequestRow:
     """Return the request that `question` opens, with the first valid answer as its verdict (D10, D14, D17).
 
     Args:
-        several: `digest_of` each question under its id, where there are several.
+        digests: `digest_of` each question under its id, where there are several; empty for a single one.
     """
     kind, message, order = question.read.opens, question.message, messages.when(question)
     assert kind is not None
-    answers = _sort_answers(messages, question, claiming, several)
+    answers = _sort_answers(messages, question, claiming, digests)
     objected = [claim for claim in answers.listed if claim.objection]
     pending = [claim for claim in objected if claim.objection == NOT_ON_RECORD]
     forged = {claim.message_id: claim.objection for claim in objected if claim.objection != NOT_ON_RECORD}
@@ -277,18 +289,19 @@ class _Answers(Struct, frozen=True):
 
 
 def _sort_answers(
-    messages: RequestMessages, question: PlacedMessage, claiming: Iterable[PlacedMessage], several: set[str]
+    messages: RequestMessages, question: PlacedMessage, claiming: Iterable[PlacedMessage], digests: set[str]
 ) -> _Answers:
     """Return what claims to answer a question, without what was given on another question under its id.
 
     Args:
-        several: As for `_row`.
+        digests: As for `_row`.
     """
     kind, message = question.read.opens, question.message
     assert kind is not None
-    other_questions = several - {digest_of(message)}
+    other_questions = digests - {digest_of(message)}
     claims = sorted((messages.claim(entry, message) for entry in claiming), key=lambda claim: claim.when)
-    claims = [claim for claim in claims if not other_questions or given_on(claim.entry.message) not in other_questions]
+    if other_questions:
+        claims = [claim for claim in claims if given_on(claim.entry.message) not in other_questions]
     by_id: dict[str, Claim] = {}
     for claim in claims:
         # Copies of one answer are one answer, the oldest; what was edited into one is none.
@@ -360,6 +373,7 @@ def _state(
 
 
 def _withdrawn_at(question: Message, taken_back: PlacedMessage | None) -> datetime | None:
+    """Return when a request was taken back; None where it was not, or nobody knows when."""
     if taken_back is not None:
         return taken_back.moment
     return question.moment("recalled_at") if question.status == Status.RECALLED else None

@@ -1,7 +1,7 @@
 """Link requests that follow each other: what later requests and messages of a chain make of an earlier one.
 
 A plan has versions, a stop is asked for again, an end is approved by the stop that its agent was asked for, and an
-agent that was dispatched has reported.
+agent that was dispatched has reported. Last, which messages must stay in the queue because others rest on them.
 """
 
 from __future__ import annotations
@@ -119,15 +119,21 @@ def _ended_by_other_yes(row: RequestRow, agreed: Iterable[RequestRow]) -> Reques
 
 def _in_its_life(messages: RequestMessages, row: RequestRow) -> RequestRow:
     """Return a request about an agent as it stands once another one of that name was created (D34)."""
-    lives = (messages.when(entry) for entry in _creations_of(messages, row.stops or ""))
-    following = min((begun for begun in lives if begun > row.order), default=None)
-    is_answered = row.verdict is not None and following is not None and row.decided < following
+    created = (messages.when(entry) for entry in _creations_of(messages, row.stops or ""))
+    next_created = min((order for order in created if order > row.order), default=None)
+    is_answered = row.verdict is not None and next_created is not None and row.decided < next_created
     # guard: request-about-one-life
-    if following is None or is_answered or row.state is RequestState.WITHDRAWN:
+    if next_created is None or is_answered or row.state is RequestState.WITHDRAWN:
         return row
-    lapse = f"another {row.stops} was created since"
-    over = replace(row, state=RequestState.WITHDRAWN, verdict=None, withdrawn_at=following[0], lapse=lapse)
-    return replace(over, decided=following, is_of_former_life=True)
+    return replace(
+        row,
+        state=RequestState.WITHDRAWN,
+        verdict=None,
+        withdrawn_at=next_created.moment,
+        lapse=f"another {row.stops} was created since",
+        decided=next_created,
+        is_of_former_life=True,
+    )
 
 
 def _creations_of(messages: RequestMessages, agent: str) -> Iterator[PlacedMessage]:
@@ -237,25 +243,27 @@ def link_versions(rows: Sequence[RequestRow], *final: RequestState) -> list[Requ
     Args:
         final: Further states in which a request is neither replaced nor points to a later one.
     """
+    without_version = {RequestState.APPROVED, RequestState.WITHDRAWN, *final}
+    with_version = {RequestState.OPEN, RequestState.REJECTED}.difference(final)
     found: list[RequestRow] = []
     # From the newest to the oldest, since each has to know what came of those behind it: `newer` is the nearest of them
     # that was not taken back, `taken_back` the nearest plan that was.
     newer: RequestRow | None = None
     taken_back: RequestRow | None = None
-    for place in range(len(rows) - 1, -1, -1):
+    for place in reversed(range(len(rows))):
         row, older = rows[place], rows[place - 1] if place else None
-        kept = (RequestState.APPROVED, RequestState.WITHDRAWN, *final)
-        is_version = older is not None and older.state not in kept and _is_version_of(row, older)
+        supersedes = superseded_by = None
+        if older is not None and older.state not in without_version and _is_version_of(row, older):
+            supersedes = older.request_id
         if newer is None and row.state is RequestState.OPEN:
             # guard: replaced-plan-stays-so
             newer = taken_back
-        may_have_newer = newer is not None and row.state in {RequestState.OPEN, RequestState.REJECTED}.difference(final)
-        later = newer.request_id if newer is not None and may_have_newer and _is_version_of(newer, row) else None
+        if newer is not None and row.state in with_version and _is_version_of(newer, row):
+            superseded_by = newer.request_id
         state, flags = row.state, row.flags
-        if later is not None and row.state is RequestState.OPEN:
+        if superseded_by is not None and row.state is RequestState.OPEN:
             state, flags = RequestState.SUPERSEDED, (*row.flags, Flag.SUPERSEDED)
-        supersedes = older.request_id if older is not None and is_version else None
-        found.append(replace(row, supersedes=supersedes, superseded_by=later, state=state, flags=flags))
+        found.append(replace(row, supersedes=supersedes, superseded_by=superseded_by, state=state, flags=flags))
         if row.state is not RequestState.WITHDRAWN:
             # guard: superseding-request-kept
             newer = row

@@ -7,6 +7,7 @@ Each is held against the settings, its signature, and what the audit trail has o
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from msgspec import Struct
 from team_console.store.model.message import Message
@@ -24,23 +25,36 @@ from team_console.store.settings.team_config import TeamConfig
 
 Thread = str
 """The id that a question has and its answers quote."""
-Pool = tuple[RequestKind, str, str]
-"""Kind, asker, and the agent type, agent, story or source id that question and answer share."""
 _BY_SUBJECT = frozenset({RequestKind.CREATE, RequestKind.DESTROY, RequestKind.RESEARCH})
+"""Requests whose answers need not quote their id: they name what was asked for."""
+
+
+class Pool(NamedTuple):
+    """Questions among which an answer without an id of one alone looks for the oldest that still waits.
+
+    Attributes:
+        asker: Whom the answer goes to; empty for an end, which is confirmed once, whoever asked for it.
+        shared: The agent type, agent, story or source id that question and answer share.
+    """
+
+    kind: RequestKind
+    asker: str
+    shared: str
 
 
 def pool_of(entry: PlacedMessage) -> Pool | None:
     """Return the pool in which a question waits in order and an answer looks for it; None where ids decide."""
-    read, asker = entry.read, entry.message.sender if entry.read.opens is not None else entry.message.recipients[0]
-    kind = read.opens or read.answers
-    by_subject = kind in _BY_SUBJECT and (read.opens is not None or read.request_id is None)
+    read = entry.read
+    kind, is_question = read.opens or read.answers, read.opens is not None
+    shared = None
     if kind in REUSED_IDS:
         shared = read.request_id
-    elif by_subject:
+    elif kind in _BY_SUBJECT and (is_question or read.request_id is None):
         shared = read.subject
-    else:
-        shared = None
-    return None if shared is None or kind is None else (kind, "" if kind is RequestKind.DESTROY else asker, shared)
+    if kind is None or shared is None:
+        return None
+    asker = entry.message.sender if is_question else entry.message.recipients[0]
+    return Pool(kind, "" if kind is RequestKind.DESTROY else asker, shared)
 
 
 def claims_to_answer(message: Message, kind: RequestKind, request_id: str) -> bool:
@@ -109,12 +123,16 @@ class RequestMessages:
             if entry.read.name == COMPLETE:
                 self.reports.setdefault(entry.message.sender, []).append(entry)
             asks, pool = entry.read.opens is not None, pool_of(entry)
+            by_group = self.questions if asks else self.others
+            if pool is not None:
+                by_group.setdefault(pool, []).append(entry)
             # An answer that is paired in a pool quotes no id that is one question's.
-            for group in (pool, entry.read.request_id if asks or pool is None else None):
-                if group is not None:
-                    (self.questions if asks else self.others).setdefault(group, []).append(entry)
+            if entry.read.request_id is not None and (asks or pool is None):
+                by_group.setdefault(entry.read.request_id, []).append(entry)
         self._quotes: dict[tuple[Thread, RequestKind], dict[str, list[PlacedMessage]]] = {}
+        """Thread and kind -> digest of a question, empty where the thread has one alone -> the answers to it."""
         self._paired: dict[tuple[Pool, str], list[PlacedMessage]] = {}
+        """Pool and id of a question in it -> the answers that went to it."""
         groups = dict.fromkeys((*self.questions, *self.others))
         self.threads = [group for group in groups if isinstance(group, str)]
         for group in groups:
@@ -188,15 +206,18 @@ class RequestMessages:
         """
         given = self.others.get(pool, ())
         asked = sorted(self.questions.get(pool, ()), key=self.when, reverse=True) if given else []
+        # From the newest to the oldest, so that of several under one id the oldest is left.
         questions = {question.message.message_id: question for question in asked}
-        closed: dict[str, RecordOrder] = {}
+        closed: dict[
+            str, RecordOrder
+        ] = {}  # id of a question -> when the first answer that quotes its own id decided it
         for key, question in questions.items():
             quoting = self.quoting(question)
             moments = [self.when(entry) for entry in quoting if self.decides(entry, question)]
             if moments:
                 closed[key] = min(moments)
-        waiting: list[PlacedMessage] = []
-        last: PlacedMessage | None = None
+        waiting: list[PlacedMessage] = []  # questions that came so far and have no answer, oldest first
+        last: PlacedMessage | None = None  # the question that was answered last: it gets what comes while none waits
         for event in sorted([*questions.values(), *given], key=self.when):
             if event.read.opens is not None:
                 waiting.append(event)

@@ -391,8 +391,8 @@ class Pane(Container, Generic[RowT]):
         self.show_titles()
         self.post_message(self.Looked())
 
-    @on(RowList.Topped)
-    def _topped(self, event: RowList.Topped) -> None:
+    @on(RowList.GroupScrolled)
+    def _group_scrolled(self, event: RowList.GroupScrolled) -> None:
         event.stop()
         self.show_titles()
 
