@@ -89,6 +89,13 @@ def from_nanoseconds(nanoseconds: int) -> datetime:
     return min(max(moment, _FIRST), _LAST)
 
 
+def days_before(moment: datetime, days: float) -> datetime:
+    """Return the moment so many days before, not before the year 2: settings may say more days than there ever were."""
+    # guard: days-before-the-calendar
+    days = min(days, (moment - _FIRST).days)
+    return moment - timedelta(days=days)
+
+
 def is_real_time(moment: datetime | None) -> TypeGuard[datetime]:
     """Return whether a moment is known and is the one that was written: Go writes the year 1 for a time never set."""
     return moment is not None and _FIRST < moment < _LAST

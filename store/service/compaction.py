@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
 
 from team_console.store.contract.snapshot import TeamState
 from team_console.store.contract.transaction import Transaction
+from team_console.store.model.clock import days_before
 from team_console.store.model.message import DONE, ids_of
 from team_console.store.protocol.grants import GRANT, GRANTED, grants_among
 from team_console.store.protocol.judgement import judge
@@ -27,7 +27,7 @@ def tidy(tx: Transaction, *, keep: Iterable[str] = ()) -> None:
     confirm_ends(tx)
     config, just_read = tx.config, frozenset(keep)
     done = [message for message in tx.everything() if message.status in DONE and message.message_id not in just_read]
-    limit = tx.now - timedelta(days=config.archive_after_days)
+    limit = days_before(tx.now, config.archive_after_days)
     too_many = max(0, len(done) - config.active_messages_max)
     ages = ((number, message, message.created_at or limit) for number, message in enumerate(done))
     leaving = [message for number, message, created in ages if number < too_many or created < limit]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeVar
 
 from msgspec import Struct
 from team_console.store.contract.snapshot import Snapshot, TeamState
 from team_console.store.contract.transaction import RefusedRowsError, Transaction
+from team_console.store.model.clock import days_before
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, Status, ids_of, with_recorded_words
 from team_console.store.model.recorded_facts import RecordedFacts
@@ -113,7 +114,7 @@ def clear(
     statuses = dict(Counter(message.status for message in cleared))
     archives = 0
     if delete_archived:
-        before = caller.team.clock() - timedelta(days=caller.team.config().delete_archived_after_days)
+        before = days_before(caller.team.clock(), caller.team.config().delete_archived_after_days)
         archives = caller.team.delete_archived(before=before, actor=caller.actor, wait=caller.wait)
     freed = round(max(0, used - caller.team.used_bytes()) / 1e6, 1)
     return ClearResult(statuses, kept, archives, dict(refused.rows), freed)
@@ -153,7 +154,7 @@ def _ended_before(state: TeamState, days: float, recipient: str | None = None) -
     if not 0 <= days < 36_500:
         text = f"older_than_days: {days:g} is not a number of days"
         raise TeamError(Code.INVALID_FIELD, text, "Give 7, for example.")
-    limit = state.now - timedelta(days=days)
+    limit = days_before(state.now, days)
     return [
         message
         for message in state.everything()
