@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec.structs import replace
-from team_console.store.model.message import Fields, Message
+from team_console.store.model.message import Fields, Message, without
 from team_console.store.model.safe import exact_text, safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     Option,
@@ -157,6 +157,7 @@ def alike_facts(message: Message) -> Iterator[Fact]:
 
 
 def _denied_fact(message: Message) -> Iterator[Fact]:
+    """Yield why the client itself denied the call, if it did."""
     if denied := denial_of(message.payload):
         yield fact("denied", safe_line(denied, _LONGEST), "warn")
 
@@ -270,8 +271,8 @@ def _edited_difference(question: Message, answer: Message, content: str | None) 
 
 def _same_otherwise(asked: Mapping[str, object], given: Mapping[str, object], part: EditablePart) -> bool:
     """Return whether what was asked and what was approved differ in nothing but the text of one part."""
-    asked_rest, given_rest = ({key: fields[key] for key in fields if key != part.key} for fields in (asked, given))
-    return isinstance(given.get(part.key or ""), str) and asked_rest == given_rest
+    key = part.key or ""
+    return isinstance(given.get(key), str) and without(asked, (key,)) == without(given, (key,))
 
 
 def diff_text(lines: Sequence[str]) -> Text:

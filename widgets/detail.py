@@ -125,9 +125,9 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
             self.pointed = 0
             if self.is_attached and self.text_selection is not None:
                 self.screen.clear_selection()
-        now, before = ((shown.token, shown.seen) if shown is not None else None for shown in (document, self.document))
-        if now is None or now != before:  # a decision on one is none on the other
-            self.drawn = ""
+        before = self.document
+        if document is None or before is None or (document.token, document.seen) != (before.token, before.seen):
+            self.drawn = ""  # a decision on one is none on the other
         self.document = document
         self._lay_out(keep=same)
 
@@ -244,15 +244,16 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
             return True  # it belongs to no request
         if spot.area is DocumentArea.HEAD:
             return painted.first_frame is not None
-        return spot.number in (painted.text if spot.area is DocumentArea.TEXT else painted.evidence)
+        return spot.number in painted.lines_in(spot.area)
 
     def _hold(self, spot: Spot, painted: Painted, frame: int) -> None:
         """Note that the terminal holds a line with this frame; the first frame of each counts."""
         if self.painted_before.get(spot.token) is not painted:
             return  # laid out anew meanwhile: the line may be another one
-        painted.first_frame = frame if painted.first_frame is None else painted.first_frame
+        if painted.first_frame is None:
+            painted.first_frame = frame
         if spot.area is not DocumentArea.HEAD:
-            (painted.text if spot.area is DocumentArea.TEXT else painted.evidence).setdefault(spot.number, frame)
+            painted.lines_in(spot.area).setdefault(spot.number, frame)
 
     def on_mount(self) -> None:
         """Count its lines from now on."""
@@ -369,7 +370,8 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
                     self._anchors[laid.anchor] = len(self._text_lines) - 1
                 self._spots.append(Spot(laid.token, laid.area, counts[laid.token, laid.area]))
                 counts[laid.token, laid.area] += 1
-                cut |= {laid.token} if laid.is_cut else set()
+                if laid.is_cut:
+                    cut.add(laid.token)
         except Exception as error:
             # The rest is lost; without a word a text that was cut would look like one that is whole.
             self._lines.append(((CANNOT_BE_SHOWN, "bad"),))
@@ -527,6 +529,10 @@ class Painted(Struct):
         evidence = f"; of its evidence {share}" if self.evidence_lines else ""
         lines = "line" if self.text_lines == 1 else "lines"
         return f"{lines} {_ranges(self.text) or 'none'} of {self.text_lines:,}{evidence}"
+
+    def lines_in(self, area: DocumentArea) -> dict[int, int]:
+        """Return the lines of what is asked, or of the evidence, each with the frame that first had it."""
+        return self.text if area is DocumentArea.TEXT else self.evidence
 
     def until(self, frame: int) -> Painted:
         """Return what was painted up to a frame."""

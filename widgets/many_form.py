@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import nonempty
 from team_console.store.model.safe import first_of
 from team_console.widgets.document import Lines
 from team_console.widgets.form import Excerpt, Form, ResultT, WrappedText
@@ -83,8 +84,8 @@ class ManyForm(Form[ResultT]):
 
     def _find_left_out(self) -> Mapping[str, str]:
         """Return subject -> why it is not decided on: what became of it, else what of it was not shown."""
-        why = {item.subject: self._outcome_of(item.subject) or self._unseen(item.subject) for item in self._items}
-        return {subject: words for subject, words in why.items() if words}
+        subjects = [item.subject for item in self._items]
+        return nonempty({subject: self._outcome_of(subject) or self._unseen(subject) for subject in subjects})
 
     @property
     def meant(self) -> tuple[ManyItem, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Message, Priority, Status
+from team_console.store.model.message import Message, Priority, Status, without
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import FURTHER, WHY, rest_of_input, why_in
@@ -151,8 +151,7 @@ def sprint_body(read: ParsedMessage) -> Text | None:
     """Return the fields of a sprint message that carries them as JSON; None for every other message."""
     if read.kind.family is not Family.SPRINT or read.carried is None:
         return None
-    body = {key: item for key, item in read.body.items() if key != "msg_type"}
-    return Text(structure(body), TextForm.STRUCTURED)
+    return Text(structure(without(read.body, ("msg_type",))), TextForm.STRUCTURED)
 
 
 def content_blocks(message: Message, read: ParsedMessage, content: str | None = None) -> tuple[Block, ...]:
@@ -229,7 +228,7 @@ def _fields_not_shown(message: Message, read: ParsedMessage) -> dict[str, Any]:
         hidden |= {WHY}
     if read.answers is not None:
         hidden |= _ON_RECORD
-    rest = {key: value for key, value in message.payload.items() if key not in hidden}
+    rest = without(message.payload, hidden)
     approve = message.payload.get("approve")
     return {"approve": approve, **rest} if isinstance(approve, bool) else rest
 

@@ -16,9 +16,8 @@ from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import first_of, safe_line
-from team_console.store.settings.file_trust import PROJECT_FOLDER, PROJECT_QUEUES
 from team_console.store.settings.settings_file import configured_places
-from team_console.store.settings.team_config import CONFIG_NAME, QUEUE_NAME
+from team_console.store.settings.team_config import CONFIG_NAME, PROJECT_FOLDER, PROJECT_QUEUES, QUEUE_NAME
 
 # A kind of team is imported where one is opened: no verb needs what reads the other kinds.
 if TYPE_CHECKING:

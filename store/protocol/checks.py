@@ -18,6 +18,7 @@ from team_console.store.model.message import (
 )
 from team_console.store.model.names import hint_with_nearest
 from team_console.store.model.safe import is_blank
+from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
 from team_console.store.protocol.kinds import (
     FOR_CLIENTS,
     KINDS,
@@ -98,8 +99,6 @@ def check_asked(type: str, payload: Fields) -> None:
     Raises:
         TeamError: `INVALID_FIELD`.
     """
-    from team_console.store.protocol.client_requests import questions_of  # 1 ms, for requests of clients
-
     _check_needs(KINDS[type], payload)
     questions = questions_of(payload)
     if any(is_blank(question.text) for question in questions):
@@ -246,26 +245,12 @@ def _record_problems(read: ParsedMessage, kind: MessageKind) -> Iterator[Problem
             yield _field_problem(message, "request_id", "is missing, so it answers nothing", "error")
         if read.approve is None:
             yield _field_problem(message, "approve", "is neither true nor false, so it decides nothing", "error")
-        if read.answers is RequestKind.QUESTION and read.approve and not _has_answers(payload):
+        if read.answers is RequestKind.QUESTION and read.approve and not answers_of(payload):
             yield _field_problem(message, "answers", "is missing, so it decides nothing", "error")
         if read.approve is False and not any(payload.get(name) for name in ("content", "reason", "feedback")):
             yield _field_problem(message, "content", "gives no reason for the refusal", "warning")
-    elif read.opens in FOR_CLIENTS and payload.get("expires") is not None and not _has_end(read.opens, payload):
+    elif read.opens in FOR_CLIENTS and payload.get("expires") is not None and expiry_of(read.opens, payload) is None:
         yield _field_problem(message, "expires", "is not a time, so it never ends by itself", "warning")
-
-
-def _has_answers(payload: Fields) -> bool:
-    """Return whether the answer to a question answers anything."""
-    from team_console.store.protocol.client_requests import answers_of  # 1 ms, for requests of clients
-
-    return bool(answers_of(payload))
-
-
-def _has_end(kind: RequestKind | None, payload: Fields) -> bool:
-    """Return whether a request of a client says when it expires."""
-    from team_console.store.protocol.client_requests import expiry_of  # 1 ms, for requests of clients
-
-    return expiry_of(kind, payload) is not None
 
 
 def self_addressed(message: Message) -> Iterator[Problem]:

@@ -77,7 +77,7 @@ class SettingsChecker:
         except NotYamlError as error:
             self.is_yaml = False
             hint = "Correct the YAML. Settings that can be told apart count all the same."
-            self.note(error.line, f"the settings are not YAML: {error}", hint)
+            self._note_line(error.line, f"the settings are not YAML: {error}", hint)
             for part in parse_parts(text):
                 if isinstance(part, str):
                     self.misread.add(_SETTINGS_AT_TOP[part].key if part in _SETTINGS_AT_TOP else part)
@@ -86,7 +86,7 @@ class SettingsChecker:
             self.misread |= {"lead", "agents"} - self.values.keys()
             return
         if whole.value is not None and not isinstance(whole.value, dict):
-            self.note(1, "the settings must be a mapping of keys to values")
+            self._note_line(1, "the settings must be a mapping of keys to values")
         elif whole.value is not None:
             self._read_part(whole)
 
@@ -94,19 +94,19 @@ class SettingsChecker:
         """Read the settings in a part of the text, or in all of it."""
         self.lines |= part.lines
         for path, line in part.repeated:
-            self.note(line, f"{path} is given twice; the first one counts", "Keep one of the two.")
+            self._note_line(line, f"{path} is given twice; the first one counts", "Keep one of the two.")
         for key, value in self._read_section(part.value, _SETTINGS_AT_TOP, "").items():
             if not self.is_yaml and key in self.values:  # two versions of it, as between the marks of a conflict
                 self.misread.add(key)
             self.values.setdefault(key, value)
 
-    def note(self, line: int, text: str, hint: str = "Correct the line.", code: str = "BAD_CONFIG") -> None:
-        """Note a wrong value; its default counts."""
+    def _note_line(self, line: int, text: str, hint: str = "Correct the line.", code: str = "BAD_CONFIG") -> None:
+        """Note what is wrong in a line, 0 for one that is not known."""
         self.problems.append(ConfigProblem(code, "error", line, text, hint))
 
-    def _note_wrong(self, path: str, text: str, hint: str = "Correct the line.", code: str = "BAD_CONFIG") -> None:
-        """Note a wrong value by its path."""
-        self.note(self.lines.get(path, 0), text, hint, code)
+    def note_wrong(self, path: str, text: str, hint: str = "Correct the line.", code: str = "BAD_CONFIG") -> None:
+        """Note a wrong value by its path, with which `text` begins; its default counts."""
+        self._note_line(self.lines.get(path, 0), text, hint, code)
 
     def _read_section(self, given: Mapping[str, Any], known: Mapping[str, Setting], path: str, **values: Any) -> Values:
         """Return the checked values of a mapping, by key.
@@ -137,7 +137,7 @@ class SettingsChecker:
                 self.misread.add(setting.key)
         missing = [setting.key for setting in known.values() if setting.needed and setting.key not in there]
         if missing:
-            self._note_wrong(path, f"{path} has no {' and no '.join(missing)}", f"Add {', '.join(missing)}.")
+            self.note_wrong(path, f"{path} has no {' and no '.join(missing)}", f"Add {', '.join(missing)}.")
         return values
 
     def _note_unknown(self, path: str, word: str, known: Iterable[str]) -> None:
@@ -152,7 +152,7 @@ class SettingsChecker:
         if word in QUEUE_PLACES:
             self.misread.add(word)
             hint = "Put it at the top of the settings, outside of any section; until then the usual place is used."
-            self._note_wrong(path, f"{path} stands where it is not read", hint)
+            self.note_wrong(path, f"{path} stands where it is not read", hint)
         elif isinstance(value, dict):
             for key, inner in value.items():
                 self._note_misplaced_queue(inner, path_of(path, key))
@@ -178,7 +178,7 @@ class SettingsChecker:
             return self._read_member_list(given, known, path)
         if not isinstance(given, dict):
             wanted = "a list of members" if is_of_members else "a mapping of keys to values"
-            self._note_wrong(path, f"{path} must be {wanted}")
+            self.note_wrong(path, f"{path} must be {wanted}")
             return None
         if setting.form is ValueForm.SECTION:
             return self._read_section(given, known, path)
@@ -203,7 +203,7 @@ class SettingsChecker:
             return tuple(shlex.split(text)) or None
         except ValueError as error:
             hint = "Write the command and its arguments as a list."
-            self._note_wrong(path, f"{path}: {str(error).lower()}", hint)
+            self.note_wrong(path, f"{path}: {str(error).lower()}", hint)
             return None
 
     def _read_values(self, given: Mapping[str, Any], setting: Setting, path: str) -> Values:
@@ -224,7 +224,7 @@ class SettingsChecker:
             place = path_of(path, word)
             name = self._read_scalar(word, known.get("name", _ENTRY_NAME), place)
             if not isinstance(value, dict | None):
-                self._note_wrong(place, f"{place} must be a mapping of keys to values")
+                self.note_wrong(place, f"{place} must be a mapping of keys to values")
             elif name is not None:
                 own_name = {"name": name} if "name" in known else {}
                 fields = self._read_section(value or {}, known, place, **own_name)
@@ -243,7 +243,7 @@ class SettingsChecker:
                 fields = {"name": self._read_scalar(item, known["name"], place)}
             name = fields.get("name")
             if name in members:
-                self._note_wrong(
+                self.note_wrong(
                     place, f"{path}: {name!r} is listed twice; the first one counts", "Keep one of the two."
                 )
             elif name is not None:
@@ -255,7 +255,7 @@ class SettingsChecker:
         try:
             return _parse_scalar(setting, given if isinstance(given, str) else "")
         except _WrongValueError as error:
-            self._note_wrong(path, f"{path}{error.text}", error.hint, error.code)
+            self.note_wrong(path, f"{path}{error.text}", error.hint, error.code)
             return None
 
 

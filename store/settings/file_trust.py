@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.settings.team_config import ConfigProblem
+from team_console.store.settings.team_config import PROJECT_FOLDER, ConfigProblem, is_in_project_folder
 
 _KEY_BYTES = 65_536
 """Bytes of the longest key."""
@@ -130,13 +130,3 @@ def _user_words(uid: int) -> str:
         return f"{pwd.getpwuid(uid).pw_name} ({uid})"
     except KeyError:
         return f"user {uid}"
-
-
-PROJECT_FOLDER = Path("_bmad/core/messenger")
-"""Where a project root keeps its settings (seed 000, requirement 1)."""
-PROJECT_QUEUES = Path("_bmad-output/messenger")
-"""Where it keeps its queue (seed 000, requirement 2)."""
-
-
-def is_in_project_folder(path: Path) -> bool:
-    return path.parent.parts[-len(PROJECT_FOLDER.parts) :] == PROJECT_FOLDER.parts

@@ -18,10 +18,7 @@ from team_console.store.model.message import priority_named
 from team_console.store.model.names import USER, canonical, did_you_mean
 from team_console.store.settings.checking import MAX_BYTES, SettingsChecker, Values
 from team_console.store.settings.file_trust import (
-    PROJECT_FOLDER,
-    PROJECT_QUEUES,
     find_distrust,
-    is_in_project_folder,
     key_refusal,
     owners_of,
     read_key,
@@ -31,6 +28,8 @@ from team_console.store.settings.table import HOISTED, PRIORITIES
 from team_console.store.settings.team_config import (
     CONFIG_NAME,
     OVERDUE_SECONDS,
+    PROJECT_FOLDER,
+    PROJECT_QUEUES,
     QUEUE_NAME,
     Agent,
     ConfigProblem,
@@ -38,6 +37,7 @@ from team_console.store.settings.team_config import (
     KindRule,
     Route,
     TeamConfig,
+    is_in_project_folder,
 )
 
 _SHELL_PART = re.compile(r"\$[\w({]|%\w+%|(?:^|/)~(?:/|$)|^~")
@@ -149,7 +149,7 @@ class _ConfigBuilder(SettingsChecker):
                 wanted = "a whole number" if is_priority else f"one of {', '.join(PRIORITIES)}"
                 ask = "" if is_priority else did_you_mean(word, PRIORITIES)
                 path = f"priorities.{word}"
-                self.note(self.lines[path], f"{path}: {value!r} is not {wanted}{ask}")
+                self.note_wrong(path, f"{path}: {value!r} is not {wanted}{ask}")
         return priorities, ranks
 
     def _find_places(self) -> tuple[Path | None, Path | None]:
@@ -243,7 +243,7 @@ class _ConfigBuilder(SettingsChecker):
     def _refuse_place(self, key: str, text: str, hint: str) -> None:
         """Note that the place which a setting names is not used, and why."""
         self.misread.add(key)
-        self.note(self.lines.get(key, 0), f"{key}: {text}", hint)
+        self.note_wrong(key, f"{key}: {text}", hint)
 
     def _load_key(self) -> tuple[Path | None, bytes, str]:
         """Return the key's file, the key, and why it cannot be used."""
@@ -253,7 +253,7 @@ class _ConfigBuilder(SettingsChecker):
         path = self._path.parent / name
         # guard: key-file-that-names-no-file
         if "\0" in name:
-            self.note(self.lines["key_file"], "key_file: no file has a NUL in its name", "Correct the line.", "BAD_KEY")
+            self.note_wrong("key_file", "key_file: no file has a NUL in its name", code="BAD_KEY")
             return None, b"", "no file has a NUL in its name"
         try:
             if _needs_shell(name):
@@ -264,7 +264,7 @@ class _ConfigBuilder(SettingsChecker):
         except ValueError:
             text, hint = "not the name of a file", "Correct the line."
         told = f"key_file {text}; nothing is signed and no signature can be checked"
-        self.note(self.lines["key_file"], told, hint, "BAD_KEY")
+        self.note_wrong("key_file", told, hint, "BAD_KEY")
         return path, b"", text
 
 

@@ -15,6 +15,17 @@ CONFIG_NAME = "messenger-config.yaml"
 """The settings' file name (seed 000, requirement 1)."""
 QUEUE_NAME = "message-queue.yaml"
 """The queue's file name (seed 000, requirement 2)."""
+PROJECT_FOLDER = Path("_bmad/core/messenger")
+"""Where a project root keeps its settings (seed 000, requirement 1)."""
+PROJECT_QUEUES = Path("_bmad-output/messenger")
+"""Where it keeps its queue (seed 000, requirement 2)."""
+
+
+def is_in_project_folder(path: Path) -> bool:
+    """Return whether this is the path of settings in the folder that a project has for them."""
+    return path.parent.parts[-len(PROJECT_FOLDER.parts) :] == PROJECT_FOLDER.parts
+
+
 ASK_WORDS = (
     *("push", "publish", "delete", "network", "outside the project", "settings and hooks", "mcp"),
     "plans of teammates",
