@@ -16,6 +16,7 @@ from team_console.store.model.recorded_facts import MIGRATE, RecordedFact, Recor
 from team_console.store.protocol.trail_facts import fact_of
 from team_console.store.settings.in_force import recorded_text
 from team_console.store.settings.settings_file import settings_in
+from team_console.store.settings.team_config import TeamConfig
 
 KEPT = 2000
 """How many lines are kept for people; more are read again when they are asked for."""
@@ -113,13 +114,16 @@ class TrailReader:
         Of a record, `by_desk` says that team-console wrote it, or vouched for it later; `in_time` that it did so in the
         transaction that added the record.
         """
-        if self.facts.signing_asked_from is None and _asks_for_signatures(recorded_text(line.settings)):
-            self.facts.signing_asked_from = line.seq  # nothing behind it is older
         at = from_text(line.at)
+        if (config := _settings_on(line)) is not None:
+            if config.asks_for_signatures and self.facts.signing_asked_from is None:
+                self.facts.signing_asked_from = line.seq  # nothing behind it is older
+            if is_trusted:
+                self.facts.add_settings(line.seq, frozenset((config.lead, *config.agents)), at)
         # guard: each-action-of-a-line-counts
         done = [(line.action, line.facts), *line.also]
         for action, about in done:
-            self.facts.add_action(line.seq, action, about if is_trusted else None, at)
+            self.facts.add_action(line.seq, action, about if is_trusted else None)
         vouched = ids_written_by_desk(line.action, line.facts if is_trusted else None)
         by_desk = is_trusted and line.action not in NOT_BY_DESK
         if not (line.noted or line.writes or line.questions or vouched):
@@ -140,15 +144,13 @@ class TrailReader:
             self.facts.add(RecordedFact(message_id, line.seq, at, None, True, in_time=False))
 
 
-def _asks_for_signatures(text: bytes | None) -> bool:
-    """Return whether settings let nothing but signed verdicts of humans decide."""
-    if text is None or b"keys" not in text:
-        return False
+def _settings_on(line: TrailLine) -> TeamConfig | None:
+    """Return the settings that came into force with a line; None where they stayed, or cannot be understood."""
+    text = recorded_text(line.settings)
     try:
-        config = settings_in(text)
+        return settings_in(text) if text is not None else None
     except TeamError:
-        return False
-    return config.asks_for_signatures
+        return None
 
 
 def _decode_json(raw: bytes) -> Any:

@@ -17,8 +17,6 @@ ACCEPT_KEYS = "accept_keys"
 """The action that takes keys of a human on record."""
 ACCEPT_SETTINGS = "accept_settings"
 """The action that confirms settings which lost what was in force."""
-ADD_MEMBERS, REMOVE_MEMBERS = "member_add", "member_remove"
-"""The actions that put members into the settings and take them out; their fact `members` lists those."""
 TRAIL_LOST = "audit_lost"
 """The fact of a line that is the first after others were lost: where they ended, and how many there were."""
 CARRIED = "audit_findings"
@@ -26,7 +24,8 @@ CARRIED = "audit_findings"
 RECALL_GRANT = "recall_grant"
 """The action that ends a grant; its fact `grant` is the id of it."""
 MIGRATE = "migrate"
-"""The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us."""
+"""The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us, its
+fact `grant` the grants that were over there."""
 REWORDED = "reworded"
 """The fact of a line that found messages which say something else than was on record: id -> what is another."""
 _SIGNED = b"-----BEGIN SSH SIGNATURE-----"
@@ -148,8 +147,8 @@ class RecordedFacts:
         losses: Numbers of the lines that are the first after others were lost.
         reworded: Id of each message that was changed after it was recorded -> what of it is another.
         carried: What was found on the trail of the team that this one was copied from.
-        departures: Name of each member that was taken out of the settings -> how it left.
-        came_back: Name of each member that was put into the settings again -> how it had left.
+        members: Who is in the settings now, as far as the trail tells.
+        departures: Name of each member that was ever taken out of the settings -> how it left, each time.
         recalls: Id of each grant that was recalled -> the line that says so.
         signing_asked_from: The first line on which settings that ask for signed verdicts were in force; None for none.
         authors: Who wrote anything through team-console, as far as the lines that were read tell.
@@ -161,8 +160,8 @@ class RecordedFacts:
         self.losses: list[int] = []
         self.reworded: dict[str, str] = {}
         self.carried: list[CarriedFinding] = []
-        self.departures: dict[str, Departure] = {}
-        self.came_back: dict[str, Departure] = {}
+        self.members: frozenset[str] = frozenset()
+        self.departures: dict[str, list[Departure]] = {}
         self.recalls: dict[str, int] = {}
         self.authors: set[str] = set()
         self.signing_asked_from: int | None = None
@@ -221,8 +220,15 @@ class RecordedFacts:
 
     def is_by_former_member(self, message: Message) -> bool:
         """Return whether its sender was taken out of the settings after writing it, and put into them again."""
-        departure, fact = self.came_back.get(message.sender), self.get(message.message_id)
-        return departure is not None and fact is not None and fact.line < departure.line
+        left = self.left_after(message.sender, message.message_id)
+        return left is not None and message.sender in self.members
+
+    def left_after(self, member: str, message_id: str) -> int | None:
+        """Return the first line after that of a message that took a member out of the settings; None without one."""
+        fact, departures = self.get(message_id), self.departures.get(member, ())
+        # guard: grant-ends-with-its-agent
+        lines = (left.line for left in departures if fact is not None and left.line > fact.line)
+        return next(lines, None)
 
     def answers_to(self, request_id: str) -> Sequence[str]:
         """Return the ids of the recorded answers that quote this request id, in the order of the trail."""
@@ -302,27 +308,19 @@ class RecordedFacts:
         """The line of the first verdict with a signature that team-console wrote here; None without one."""
         return self._signed[0].line if self._signed else None
 
-    def add_action(self, line: int, action: str, facts: object, at: datetime | None) -> None:
+    def add_action(self, line: int, action: str, facts: object) -> None:
         """Take what the next line of the trail says beside requests and answers.
 
         Args:
             line: Number of the line.
             action: What was done.
             facts: What it says of that; None where it cannot be trusted.
-            at: When it was written, if that is known.
         """
         known = facts if isinstance(facts, dict) else {}
         if TRAIL_LOST in known:
             self.losses.append(line)
         if isinstance(changed := known.get(REWORDED), dict):
             self.reworded.update({str(message_id): str(what) for message_id, what in changed.items()})
-        if action == ADD_MEMBERS:
-            for name in _member_names(known):
-                departure = self.departures.pop(name, None)
-                if departure is not None:
-                    self.came_back[name] = departure
-        if action == REMOVE_MEMBERS:
-            self.departures.update(dict.fromkeys(_member_names(known), Departure(line, at)))
         if action == RECALL_GRANT:
             self._add_recall(line, known)
         if action == ACCEPT_KEYS and (acceptance := _parse_facts(line, facts, Acceptance)):
@@ -332,16 +330,24 @@ class RecordedFacts:
         if action == MIGRATE:
             self._add_copied_trail(line, known)
 
+    def add_settings(self, line: int, members: frozenset[str], at: datetime | None) -> None:
+        """Take who is in the settings that came into force with a line, whoever changed them."""
+        for name in self.members - members:
+            self.departures.setdefault(name, []).append(Departure(line, at))
+        self.members = members
+
     def _add_recall(self, line: int, facts: Mapping[str, Any]) -> None:
         """Take the end of a grant; the first one stands."""
         if isinstance(grant_id := facts.get("grant"), str):
             self.recalls.setdefault(grant_id, line)
 
     def _add_copied_trail(self, line: int, facts: Mapping[str, Any]) -> None:
-        """Take what a copy of another team keeps of its trail: recalled grants, and what was found on it."""
+        """Take what a copy of another team keeps of its trail: grants that were over, and what was found on it."""
         for action, copied in _copied_lines(facts):
             if action == RECALL_GRANT:
                 self._add_recall(line, copied)
+        for grant_id in facts.get("grant") or ():
+            self.recalls.setdefault(str(grant_id), line)
         for found in facts.get(CARRIED) or ():
             match found:
                 case [str(code), str(text)]:
@@ -375,14 +381,6 @@ class RecordedFacts:
             if earlier is not None and earlier <= at:
                 break
             self._moments[place] = at
-
-
-def _member_names(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of the members that a line lists."""
-    members = facts.get("members")
-    for member in members if isinstance(members, list) else ():
-        if isinstance(member, dict) and isinstance(member.get("name"), str):
-            yield member["name"]
 
 
 def ids_written_by_desk(action: str, facts: object) -> tuple[str, ...]:

@@ -184,10 +184,11 @@ def grant_trouble(answer: Message, question: Message | None, recorded: RecordedF
     # guard: grant-use-free
     if recorded.user_of(grant_id, use) != answer.message_id or not 1 <= use <= _most_uses(grant):
         return "it is no use of the grant that it names: team-console did not write it, or the use was made before"
-    recalled, fact = recorded.recalls.get(grant_id), recorded.get(answer.message_id)
+    left = recorded.left_after(scope_in(grant).agent, grant_id)
+    ended, fact = recorded.recalls.get(grant_id, left), recorded.get(answer.message_id)
     # guard: grant-before-recall
-    if recalled is not None and (fact is None or fact.line > recalled):
-        return "it was given after its grant had been recalled"
+    if ended is not None and (fact is None or fact.line > ended):
+        return "it was given after its grant had been recalled, or had ended with its agent"
     # guard: grant-before-end
     if _is_after_end(answer, grant, recorded):
         return "it was given after its grant had ended"
@@ -271,6 +272,8 @@ def grants_among(messages: Iterable[Message], now: datetime, recorded: RecordedF
         over = ""
         if grant.message_id in recorded.recalls:
             over = f"recalled by {grant.sender}"
+        elif recorded.left_after(scope_in(grant).agent, grant.message_id) is not None:
+            over = "its agent left the team"
         elif used >= _most_uses(grant):
             over = f"used {used} times"
         elif end is not None and max(now, latest or now) >= end:

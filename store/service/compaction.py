@@ -53,9 +53,8 @@ def still_needed(state: TeamState, *, leaving: Iterable[str]) -> frozenset[str]:
     messages, config = state.everything(), state.config
     threads = threads_of(messages)
     # The audit trail may be long: only what was decided before `signed_since`, and grants, need it.
-    needs_trail = config.signed_since is not None or any(GRANTED in message.payload for message in messages)
-    needs_trail = needs_trail or any(message.type == GRANT for message in messages)
-    recorded = state.recorded if needs_trail else None
+    are_grants = any(message.type == GRANT or GRANTED in message.payload for message in messages)
+    recorded = state.recorded if are_grants or config.signed_since is not None else None
     rows = judge(messages, config, recorded, state.now).values()
     newer: dict[str, list[str]] = {}
     for row in rows:

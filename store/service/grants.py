@@ -12,7 +12,7 @@ from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, by_id
+from team_console.store.model.message import Message, by_id, without_none
 from team_console.store.model.recorded_facts import RECALL_GRANT
 from team_console.store.protocol.client_answer import sent_back
 from team_console.store.protocol.grants import (
@@ -34,7 +34,7 @@ from team_console.store.service.answerable import close_question, find_question,
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.decision import Decision, refuse_unbound
-from team_console.store.service.running_grants import all_grants, in_force, write_recall, write_to_self
+from team_console.store.service.running_grants import all_grants, grants_for, in_force, write_recall, write_to_self
 from team_console.store.service.signing import MadeVerdict, put_signed, signed_record
 from team_console.store.service.writing import Draft, write_drafts
 
@@ -171,8 +171,8 @@ def start_grant(
         "request_id": request_id,
         "summary": f"Grant: {trial.scope.words}"[:120],
         **trial.scope.as_recorded,
-        **({"ends": to_text(end)} if end is not None else {}),
-        **({"uses": uses} if uses is not None else {}),
+        "ends": to_text(end) if end is not None else None,
+        "uses": uses,
         "of": list(trial.of),
     }
 
@@ -180,7 +180,7 @@ def start_grant(
         cases = requests_in(tx, tx.everything()).values()
         refuse_contradiction(_try_on(_decided_by_hand(cases, caller.actor), trial))
         _refuse_ended(tx, end)
-        return MadeVerdict(write_to_self(tx, GRANT, caller.actor, payload), trial.question)
+        return MadeVerdict(write_to_self(tx, GRANT, caller.actor, without_none(payload)), trial.question)
 
     refuse_contradiction(trial_of(caller, trial.of))
     signed = signed_record(caller, put, action="grant")
@@ -233,10 +233,7 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
 
 def is_granted(team: Team, agent: str) -> bool:
     """Return whether any grant in force is for this agent; a look without a lock."""
-    snapshot = team.snapshot()
-    if not snapshot.is_known or not any(message.type == GRANT for message in snapshot.messages):
-        return False
-    return any(scope_in(one.grant).agent == agent for one in in_force(snapshot))
+    return bool(grants_for(team.snapshot(), agent))
 
 
 def answer_by_grant(team: Team, question: Message, *, wait: float) -> bool:
@@ -262,7 +259,15 @@ def answer_by_grant(team: Team, question: Message, *, wait: float) -> bool:
         payload = answer_by(one.grant, asked, one.used + 1, shown)
         (message,) = write_drafts(tx, Draft(ANSWER, lead, (asked.sender,), payload))
         close_question(tx, asked, actor=lead)
-        facts = {"request_id": request_id, "kind": str(case.kind), "asker": asked.sender, "question": asked.message_id}
-        tx.record("approve", **facts, ids=[message.message_id], grant=grant_id, **shown)
+        tx.record(
+            "approve",
+            request_id=request_id,
+            kind=str(case.kind),
+            asker=asked.sender,
+            question=asked.message_id,
+            ids=[message.message_id],
+            grant=grant_id,
+            **shown,
+        )
         tidy(tx)
     return True

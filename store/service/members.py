@@ -12,12 +12,11 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import without_none
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean, hint_with_nearest, refuse_case_twin
-from team_console.store.model.recorded_facts import ADD_MEMBERS, REMOVE_MEMBERS
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.rights import check_settings
 from team_console.store.service.caller import Caller
-from team_console.store.service.running_grants import end_grants_for
+from team_console.store.service.running_grants import grants_for
 from team_console.store.service.writing import roles_now
 from team_console.store.settings.editing import SettingsEditError, add_member, change_member, fields_of, remove_member
 from team_console.store.settings.settings_file import settings_in
@@ -91,7 +90,7 @@ def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
         warnings += warn_of_unknown_rights(config, agents, roles_now(tx))
         for agent in agents:
             _edit_settings(tx, partial(add_member, agent=agent), {agent.name: agent})
-        tx.record(ADD_MEMBERS, members=[_facts_of(agent) for agent in agents])
+        tx.record("member_add", members=[_facts_of(agent) for agent in agents])
     return MembersChanged("member_add", config.name, tuple(agents), tuple(warnings), tuple(tx.notices))
 
 
@@ -143,10 +142,11 @@ def remove_members(caller: Caller, names: Sequence[str]) -> MembersChanged:
                 hint = "Make somebody else the lead in the settings first."
                 raise TeamError(Code.NOT_PERMITTED, f"{agent.name} leads the team", hint)
             _edit_settings(tx, partial(remove_member, name=agent.name), {agent.name: None})
-        tx.record(REMOVE_MEMBERS, members=[_facts_of(agent) for agent in gone])
+        tx.record("member_remove", members=[_facts_of(agent) for agent in gone])
         warnings = _left_behind_warnings(tx, [agent.name for agent in gone])
-        ended = {agent.name: end_grants_for(tx, agent.name, caller.actor) for agent in gone}
-        warnings += [f"{counted(count, 'grant')} for {name} ended" for name, count in ended.items() if count]
+        for agent in gone:
+            if ended := grants_for(tx, agent.name):
+                warnings.append(f"{counted(len(ended), 'grant')} for {agent.name} ended")
     return MembersChanged("member_remove", tx.config.name, tuple(gone), tuple(warnings), tuple(tx.notices))
 
 

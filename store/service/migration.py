@@ -25,6 +25,7 @@ from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.foreign_fields import mappings_in
 from team_console.store.service.answerable import requests_in
 from team_console.store.service.caller import Caller
+from team_console.store.service.running_grants import all_grants
 from team_console.store.settings.editing import settings_as_yaml
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
@@ -173,10 +174,11 @@ class _Migration:
         """Copy lines of the source's trail of which that of the target does not tell; returns how many."""
         with self._caller.transaction("migrate") as tx:
             trail = self._target.audit(limit=_EVERYTHING)
+            ended = [one.grant.message_id for one in all_grants(self._source.snapshot()) if one.over]
             known = max((_last_copied_line(line, self._source.location) for line in trail), default=0)
             chunk = [_line_as_json(line) for line in lines if line.seq > known][:_CHUNK]
             if chunk:
-                self._record(tx, audit=chunk)
+                self._record(tx, audit=chunk, grant=ended)
         return len(chunk)
 
     def carry_findings(self, found: Sequence[Problem]) -> None:

@@ -223,11 +223,17 @@ def _add_answer(
         return _create_or_end(tx, caller, row, verdict, started)
     refuse_held(question, tx)
     body |= {**verdict.shown, REQUEST_DIGEST: digest_of(question)}
-    head = RESPONSES.get(kind, "message"), caller.actor, (question.sender,)
-    warnings = Draft(*head, payload=body, message_id=verdict.message_id).check(tx.config)
-    body["summary"] = answer_preview(question, kind, verdict, language)
-    messages = write_drafts(tx, Draft(*head, body, message_id=verdict.message_id))
+    answering = RESPONSES.get(kind, "message")
+    draft = Draft(answering, caller.actor, (question.sender,), body, message_id=verdict.message_id)
+    answered = _write_with_summary(tx, draft, answer_preview(question, kind, verdict, language))
     close_question(tx, question, actor=caller.actor)
+    return answered
+
+
+def _write_with_summary(tx: Transaction, draft: Draft, summary: str) -> _WrittenAnswer:
+    """Write a message with a summary of ours, which no advice to its writer is about."""
+    warnings = draft.check(tx.config)
+    messages = write_drafts(tx, replace(draft, payload={**draft.payload, "summary": summary}))
     return _WrittenAnswer(messages, warnings)
 
 
@@ -267,17 +273,15 @@ def _ask_back(tx: Transaction, caller: Caller, question: Message, verdict: Decis
     title = phrase(language, "{}: {}", phrase(language, "Asked back about {}", request_id), words.partition("\n")[0])
     shown = {**verdict.shown, REQUEST_DIGEST: digest_of(question)}
     payload = {"request_id": request_id, "content": words, **remarks, **shown}
-    head = ASKBACK, caller.actor, (question.sender,)
-    warnings = Draft(*head, payload, message_id=verdict.message_id).check(tx.config)
-    draft = Draft(*head, {**payload, "summary": title[:120]}, priority=Priority.HIGH, message_id=verdict.message_id)
-    messages = write_drafts(tx, draft)
+    draft = Draft(ASKBACK, caller.actor, (question.sender,), payload, Priority.HIGH, verdict.message_id)
+    answered = _write_with_summary(tx, draft, title[:120])
     who, client = question.sender, origin_of(question.payload).client
     way = f"{who} reads this with its mail, and where it waits for the verdict"
     if client in _IN_ITS_HOOK and not denial_of(question.payload):
         way = f"{who} waits in its hook and cannot answer before your verdict: it reads this with its next mail"
     elif client == "mcp":
         way = f"{who} reads this when it looks at the verdict or takes its mail"
-    return _WrittenAnswer(messages, warnings, (way,))
+    return replace(answered, notes=(way,))
 
 
 # What people and agents do: hand in, ask to stop, answer.
@@ -336,6 +340,7 @@ def request_shutdown(
     """
     agent, actor = canonical(agent), caller.actor
     said = {"content": reason} if reason else {}
+    draft = Draft(SHUTDOWN_REQUEST, actor, (agent,), {**said, "request_id": "new"}, message_id=message_id)
 
     def put(tx: Transaction) -> tuple[Message, Message | None]:
         """Return the order written, and the open one that it supersedes: what that one quotes, this one quotes, too."""
@@ -344,11 +349,10 @@ def request_shutdown(
         quoted = older.payload.get("in_reply_to") if older is not None else None
         body = {"request_id": new_request_id(tx, "shutdown", agent), **said}
         body |= {} if quoted is None else {"in_reply_to": quoted}
-        (message,) = write_drafts(tx, Draft(SHUTDOWN_REQUEST, actor, (agent,), body, message_id=message_id))
+        (message,) = write_drafts(tx, replace(draft, payload=body))
         return message, older
 
     signed = signed_record(caller, lambda tx: MadeVerdict(put(tx)[0]), action="shutdown")
-    draft = Draft(SHUTDOWN_REQUEST, actor, (agent,), {**said, "request_id": "new"}, message_id=message_id)
     warnings, notes = draft.check(caller.team.config()), list[str]()
     with caller.transaction("shutdown") as tx:
         quiet = not_listening(tx, [agent])

@@ -28,16 +28,20 @@ def in_force(state: TeamState) -> list[RunningGrant]:
     return [one for one in all_grants(state) if not one.over]
 
 
-def end_grants_for(tx: Transaction, agent: str, actor: str) -> int:
-    """Recall the grants in force for an agent whose life in the team begins or ends (D34); returns how many.
+def grants_for(state: TeamState, agent: str) -> list[str]:
+    """Return the ids of the grants that give answers to this agent."""
+    return [one.grant.message_id for one in in_force(state) if scope_in(one.grant).agent == agent]
 
-    Whoever has that name next is not the one whose permissions were decided.
+
+def end_grants_for(tx: Transaction, agent: str, actor: str) -> None:
+    """Recall the grants of an agent whose life in the team begins or ends without a change of the settings (D34).
+
+    Whoever has that name next is not the one whose permissions were decided. Of who is taken out of the settings the
+    trail says it, whoever took it out (`RecordedFacts`).
     """
-    # guard: grant-ends-with-its-agent
-    ended = [one.grant.message_id for one in in_force(tx) if scope_in(one.grant).agent == agent]
-    for grant_id in ended:
+    # guard: grant-ends-with-its-life
+    for grant_id in grants_for(tx, agent):
         write_recall(tx, actor, grant_id)
-    return len(ended)
 
 
 def write_recall(tx: Transaction, actor: str, grant_id: str) -> Message:

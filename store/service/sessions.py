@@ -246,9 +246,17 @@ def _write_note(
     caller: Caller, note: SessionNote, is_new: Callable[[Transaction], bool], more: Mapping[str, Any] = {}
 ) -> bool:
     """Write the note if it `is_new`, and return that: a message of the member to itself, read already."""
-    said: dict[str, Any] = {"session": note.session, "state": str(note.doing), "client": note.client}
-    said |= {"agent": note.teammate or "", "last_words": note.last_words, "mode": note.mode, **more}
-    payload = nonempty(said)
+    payload = nonempty(
+        {
+            "session": note.session,
+            "state": str(note.doing),
+            "client": note.client,
+            "agent": note.teammate,
+            "last_words": note.last_words,
+            "mode": note.mode,
+            **more,
+        }
+    )
     draft = Draft(SESSION, note.member, (note.member,), payload, priority=Priority.LOW.value)
     with caller.transaction("session") as tx:
         check_known(tx, [caller.actor])

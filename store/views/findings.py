@@ -334,10 +334,9 @@ _WORDS_FOR_ALL = frozenset({"all", "everyone", "everybody", "team", "broadcast",
 
 def _has_left(facts: Facts, row: RosterRow) -> bool:
     """Return whether it was a member, was taken out of the settings, and has said nothing since."""
-    removed = facts.recorded.departures.get(row.name) if facts.recorded is not None else None
-    if removed is None:
+    if facts.recorded is None or row.name in facts.recorded.members or row.name not in facts.recorded.departures:
         return False
-    at = removed.at
+    at = facts.recorded.departures[row.name][-1].at
     return row.last_seen is None or (at is not None and row.last_seen <= at)
 
 

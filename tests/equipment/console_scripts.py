@@ -50,7 +50,6 @@ from msgspec.structs import replace
 from team_console.console.actions import configure_keys
 from team_console.store.model.home import state_folder
 from team_console.store.model.message import new_record
-from team_console.store.model.recorded_facts import ADD_MEMBERS, REMOVE_MEMBERS
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.waiting import human_present
@@ -143,8 +142,8 @@ class ConsoleScript:
             self.team.set_member(Agent(name, value or "member"))
         elif verb == "rejoin":
             assert self.team.recorded is not None, "keep-trail comes first"
-            for line, action in enumerate((REMOVE_MEMBERS, ADD_MEMBERS), start=100):
-                self.team.recorded.add_action(line, action, {"members": [{"name": name}]}, None)
+            for line, members in enumerate(({name}, (), {name}), start=100):
+                self.team.recorded.add_settings(line, frozenset(members), None)
         elif verb == "lead":
             self.team._config = replace(self.team.config(), lead=name)
         elif verb == "editor":

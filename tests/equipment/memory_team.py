@@ -200,7 +200,7 @@ class MemoryTeam(Team):
         for action, facts in changes.records:
             state.audit.append(AuditLine(len(state.audit) + 1, to_text(self.clock()), actor, action, facts))
             if self.recorded is not None:
-                self.recorded.add_action(len(state.audit), action, facts, self.clock())
+                self.recorded.add_action(len(state.audit), action, facts)
         for message in changes.added.values() if self.recorded is not None else ():
             put_on_record(self.recorded, message, line=len(state.audit), at=self.clock())
         if changes.settings is not None:
