@@ -403,8 +403,10 @@ def path_below(folder: str, path: str) -> str:
 
 
 def folder_behind(folder: str, word: str) -> str:
-    """Return the folder to which a word leads from a folder, one of which may be known only once variables have values:
-    then it is kept as the words of a command.
+    """Return the folder to which a word leads from a folder.
+
+    With variables in one of them it is known only once these have values: until then both are kept, as the words of a
+    command are (`BETWEEN_WORDS`).
     """
     if first_use(word) is None and BETWEEN_WORDS not in folder:
         return path_below(folder, word)
@@ -416,12 +418,13 @@ def folders_told(words: Sequence[str]) -> list[str]:
 
     Behind the subcommand of git such an option means something else, and in a command that is started it is that one's.
     """
-    options = _RUNS_IN.get(words[0], ())
-    end = len(words) if options else 0
-    if words[0] == "git":
-        end = subcommand_at(words, 1)
-    for path, at in paths_of(words) if options else ():
-        end = min(end, _command_at(words, at, _STARTERS[path]) if path in _STARTERS else end)
+    options = _RUNS_IN.get(words[0])
+    if options is None:
+        return []
+    end = subcommand_at(words, 1) if words[0] == "git" else len(words)
+    for path, at in paths_of(words):
+        if path in _STARTERS:
+            end = min(end, _command_at(words, at, _STARTERS[path]))
     return [*words_of_options(options, words[1:end])]
 
 
@@ -466,7 +469,7 @@ def subcommand_at(words: Sequence[str], at: int) -> int:
 
 
 def started_by(words: list[str]) -> Iterator[Started]:
-    """Yield what a command starts itself, as far as its words say it.
+    """Yield what a command starts itself, as far as its words say it: rather too much than too little.
 
     Args:
         words: Of one command, its program first and without its folder.
@@ -513,10 +516,8 @@ def _started_behind(path: str, words: list[str], at: int) -> Iterator[list[str]]
     """
     start = _command_at(words, at, _STARTERS[path])
     yield words[start:]
-    for word, behind in pairwise(words[at:start]):
-        option, equals, value = word.partition("=")
-        if option in _PROGRAM_OPTIONS.get(path, ()):
-            yield [value if equals else behind, *words[start:]]
+    for program in words_of_options(_PROGRAM_OPTIONS.get(path, ()), words[at:start]):
+        yield [program, *words[start:]]
     if start < len(words) and _IS_LATER_OPTION.match(words[start - 1]):
         yield words[start + 1 :]  # behind an option of a later version that takes a word
 

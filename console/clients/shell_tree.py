@@ -133,6 +133,11 @@ class TextParser:
         return parsed
 
     def _parse_once(self, text: str) -> ParsedText | None:
+        """Return the tree of a text after what the grammar reads wrongly is written otherwise; None as for `parse`.
+
+        An operator of a here-document that the tree has as something else, as in a string, begins none: it is put back
+        into the text, which is parsed again.
+        """
         text = _JOINED_BEGINNING.sub(lambda match: match[0].replace("\\\n", "  "), text)
         text = _SHIFT.sub(r"\1+ ", text)
         text = _BEFORE_BLOCK.sub(lambda match: " " * len(match[0]), text)
@@ -144,11 +149,11 @@ class TextParser:
             if size > _LARGEST or self._document_count > _MOST_HERE_DOCUMENTS or self._failed_size > _MOST_FAILED:
                 return None
             self._text_count += 1
-            places = {len(_encoded(source[:at])): at for at in documents}
-            by_byte = {byte: documents[at] for byte, at in places.items()}
+            operators = {len(_encoded(source[:at])): at for at in documents}  # place in bytes -> in characters
+            by_byte = {byte: documents[at] for byte, at in operators.items()}
             parsed = ParsedText(self._text_count, _encoded(source), by_byte)
-            operators = {child.start_byte for node in parsed.redirections for child in node.children}
-            wrong = next((at for byte, at in places.items() if byte not in operators), None)
+            seen = {child.start_byte for node in parsed.redirections for child in node.children}
+            wrong = next((at for byte, at in operators.items() if byte not in seen), None)
             if wrong is None:
                 self._failed_size += 0 if parsed.is_whole else size
                 return parsed
@@ -180,9 +185,12 @@ class TextParser:
                 ending = re.compile(rf"^{tabs}{re.escape(word)}$", re.MULTILINE).search(text, behind)
                 if ending is None:
                     continue
-                documents[match.start()] = text[behind : ending.start()], word != match[2]
+                documents[match.start()] = (
+                    text[behind : ending.start()],
+                    word != match[2],
+                )  # quoted: a sign was left out
                 behind = min(ending.end() + 1, len(text))
-                operator = f"<<{match[1]}"
+                operator = f"<<{match[1]}"  # in its place `<` reads from a file of this name
                 pieces += [text[at : match.start()], "<".ljust(len(operator))]
                 at = match.start() + len(operator)
             pieces += [text[at:end], " " * (behind - end)]
