@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import Any
 
 from team_console.console.cli.arguments import arg, flag, verb
 from team_console.console.cli.call import Call, UsageError
@@ -135,34 +134,20 @@ def do_sendmessage(call: Call) -> int:
       team-console --as helper sendmessage < message.json"""
     call.as_json = True
     documents = json_documents(standard_input("the document"), hint=_FORM_HINT)
-    if len(documents) == 1:
-        call.json(_submit(call, documents[0]))
-        return 0
-    statuses = [_submit_line(call, document) for document in documents]
-    return next((status for status in statuses if status), 0)
-
-
-def _submit_line(call: Call, document: Any) -> int:
-    """Print the reply to one of several documents, or its refusal, on one line; returns the exit status."""
-    try:
-        call.json(_submit(call, document), one_line=True)
-    except TeamError as error:
-        call.json(error.as_json(), one_line=True)
-        return error.exit_code
-    return 0
-
-
-def _submit(call: Call, document: Any) -> dict[str, Any]:
-    """Send one document; returns the reply. An error in its place is what could not be read.
-
-    Raises:
-        TeamError: As for `send_document`.
-    """
-
-    if isinstance(document, TeamError):
-        raise document
-    decides = read_form(document).type in _DECIDING_TYPES
-    return send_document(call.decider if decides else call.caller, document)
+    status = 0
+    for document in documents:
+        try:
+            if isinstance(document, TeamError):  # one that could not be read
+                raise document
+            decides = read_form(document).type in _DECIDING_TYPES
+            reply = send_document(call.decider if decides else call.caller, document)
+            call.json(reply, one_line=len(documents) > 1)
+        except TeamError as error:
+            if len(documents) == 1:
+                raise
+            call.json(error.as_json(), one_line=True)
+            status = status or error.exit_code
+    return status
 
 
 # `route`: one orchestrator JSON document (seed 003) on standard input, its answer on standard output.

@@ -37,19 +37,6 @@ def _agent_of_process() -> str | None:
     return canonical(os.environ.get("TEAM_CONSOLE_AS", "")) or None
 
 
-def unreadable_error(snapshot: Snapshot, location: str) -> TeamError:
-    """Return the error for a queue that is there and cannot be read, or is gone: never shown as empty (decision
-    D16).
-    """
-    from team_console.store.views.status import assess  # 10 ms: views, which only this error needs
-
-    truth = assess(snapshot, snapshot.taken_at)
-    why = truth.reasons[0]
-    message = why.text if location in why.text else f"{location}: {why.text}"
-    hint = why.hint or "team-console status says more."
-    return TeamError(Code.STORE_UNREADABLE, message, hint, condition=str(truth.state))
-
-
 def split_names(values: list[str] | None) -> list[str]:
     """Return names given as `A,B` or by repeating the option, each in its one spelling, in order, without empty
     ones.
@@ -204,12 +191,18 @@ class Call(Output):
         """Return the team as it is now.
 
         Raises:
-            TeamError: `STORE_UNREADABLE` when the queue cannot be read; an empty answer would be a lie.
+            TeamError: `STORE_UNREADABLE` where the queue cannot be read or is gone: never shown as empty (D16).
         """
         snapshot = self.team.snapshot()
-        if not snapshot.is_known:
-            raise unreadable_error(snapshot, self.team.location)
-        return snapshot
+        if snapshot.is_known:
+            return snapshot
+        from team_console.store.views.status import assess  # 10 ms: views, which only this error needs
+
+        truth, location = assess(snapshot, snapshot.taken_at), self.team.location
+        why = truth.reasons[0]
+        message = why.text if location in why.text else f"{location}: {why.text}"
+        hint = why.hint or "team-console status says more."
+        raise TeamError(Code.STORE_UNREADABLE, message, hint, condition=str(truth.state))
 
     def warn_of_stranger(self, snapshot: Snapshot | None = None) -> None:
         """Warn that whoever acts or looks is nobody of the team, as after a slip in `--as`.

@@ -82,13 +82,20 @@ def _receive(call: Call) -> Received:
         if sys.stdout is None:  # so it is where a process is started with it closed
             text = "standard output is closed, so nobody would read what is taken"
             raise UsageError(text, "Leave it open, or look with --peek.")
-    look = {"agent": agent, "type": options.type, "delivered": options.delivered}
-    taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
+    take = partial(
+        receive,
+        agent=agent,
+        type=options.type,
+        delivered=options.delivered,
+        mark_read=not options.peek,
+        lease=options.lease,
+        limit=options.limit,
+    )
     if options.wait is None:
-        return receive(call.caller, **taking)
+        return take(call.caller)
     from team_console.store.service.waiting import wait_for_messages  # 20 ms: asyncio
 
-    return wait_for_messages(call.caller, partial(receive, **taking), timeout=options.wait, tell=call.note_outage)
+    return wait_for_messages(call.caller, take, timeout=options.wait, tell=call.note_outage)
 
 
 def _has_valid_settings(call: Call) -> bool:
