@@ -146,9 +146,13 @@ class RequestMessages:
         return self.recorded.order_of(entry.message.message_id, entry.order)
 
     def rank(self, question: PlacedMessage) -> tuple[bool, RecordOrder]:
-        """Return what questions of one id are sorted by: the first has it, and a date is only what its writer says."""
+        """Return what questions of one id are sorted by: whether another program wrote it, then its place in time.
+
+        The first one has the id; a date alone is only what its writer says.
+        """
         message_id = question.message.message_id
-        return self.recorded is not None and not self.recorded.is_by_desk(message_id), self.when(question)
+        is_foreign = self.recorded is not None and not self.recorded.is_by_desk(message_id)
+        return is_foreign, self.when(question)
 
     def may_answer(self, answer: Message, question: Message) -> bool:
         """Return whether its writer may decide the question."""
@@ -167,10 +171,11 @@ class RequestMessages:
 
     def claim(self, entry: PlacedMessage, question: Message) -> Claim:
         """Return a message held against the trail."""
-        message_id, recorded, altered = entry.message.message_id, self.recorded, False
-        if recorded is not None and recorded.differs(entry.message):
-            written, altered = recorded.message(message_id), True
-            entry = PlacedMessage.of(written, entry.place) if written is not None else entry
+        message_id, recorded = entry.message.message_id, self.recorded
+        altered = recorded is not None and recorded.differs(entry.message)
+        written = recorded.message(message_id) if recorded is not None and altered else None
+        if written is not None:  # its words on record count, at the place of the message
+            entry = PlacedMessage.of(written, entry.place)
         verified = recorded is None or recorded.is_by_desk(message_id)
         return Claim(entry, self.when(entry), verified, altered, self.objection(entry.message, question))
 

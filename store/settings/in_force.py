@@ -129,6 +129,7 @@ def judge_settings(
         last: The settings to go on with where neither text can be understood.
         understand: Makes settings of the text in force before; raises `TeamError`.
     """
+    # What is there now, and what was in force before, where that is another text and can be understood.
     error = parsed if isinstance(parsed, TeamError) else None
     config = last if isinstance(parsed, TeamError) else parsed
     config_before = _parse_or_none(before, understand) if before is not None and before != text else None

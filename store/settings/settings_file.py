@@ -154,6 +154,7 @@ class _ConfigBuilder(SettingsChecker):
 
     def _find_places(self) -> tuple[Path | None, Path | None]:
         """Return queue and archives that the settings name; None for the usual places, and in place of refused ones."""
+        # The queue first: a folder, a file in it, and whether that may be the queue of this team.
         is_project = is_in_project_folder(self._path)
         root = self._path.parents[len(PROJECT_FOLDER.parts)] if is_project else self._path.parent
         usual = root / PROJECT_QUEUES if is_project else root
@@ -167,11 +168,13 @@ class _ConfigBuilder(SettingsChecker):
             key = "queue_file" if "queue_file" in self.values else "queue_dir"
             self._refuse_place(key, f"{queue.parent} is the folder of another team ({mark})", _OTHER_TEAM_HINT)
             queue = None
+        # The archives, by default beside a queue that is named.
         beside = None if queue is None else queue.parent / "archive"
         archives = self._resolve_place("archive_dir", root, folder or usual, beside)
         if archives is not None and (mark := self._team_with_archives_in(root, archives, queue or usual / QUEUE_NAME)):
             self._refuse_place("archive_dir", f"{archives} has the archives of another team ({mark})", _OTHER_TEAM_HINT)
             archives = beside
+        # A queue beside settings that are in no project counts before the one they name.
         other = self._path.with_name(QUEUE_NAME)
         if queue is not None and not is_project and queue != other and other.exists():
             text = f"{other} is there and is used instead of {queue}"
