@@ -333,8 +333,10 @@ class ClaudeTeam(Team):
         return TeamConfig(name=title, lead=lead, agents=agents, declared=self._taken_over, kinds=rules)
 
     def _kind(self, word: str) -> str:
-        # Nobody can vouch for an answer, also once the team is taken over: then requests alone are what they were.
-        """Return the kind that a word of the other program stands for here."""
+        """Return the kind that a word of the other program stands for here.
+
+        Nobody can vouch for an answer, also once the team is taken over: then requests alone are what they were.
+        """
         is_request = word in KINDS and KINDS[word].answers is None
         # guard: words-of-others-decide-nothing
         return word if self._taken_over and is_request else f"{self.form.kind}:{word}"
@@ -374,25 +376,35 @@ class ClaudeTeam(Team):
         return _File(messages, tuple(problems[:_MOST_WRONG]), frozenset(broken))
 
     def _record(self, entry: FieldDict) -> FieldDict:
-        """Return an entry as a record without id and reader, whichever of the field names in use it has."""
+        """Return an entry as a record without id and reader, whichever of the field names in use it has.
+
+        Each field that is understood is taken out of the entry; `rest` is what is left. A text may be a message in JSON
+        itself, whose fields count then in place of those around it.
+        """
         rest = dict(entry)
-        text, when = _take_out(rest, "text", "content", "message"), _take_out(rest, "timestamp", "ts", "created_at")
-        sender, word = _take_out(rest, "from", "sender"), _take_out(rest, "type", "msg_type")
-        summary, is_read = _take_out(rest, "summary"), _take_out(rest, "read") is True
+        text = _take_out(rest, "text", "content", "message")
+        when = _take_out(rest, "timestamp", "ts", "created_at")
+        sender = _take_out(rest, "from", "sender")
+        word = _take_out(rest, "type", "msg_type")
+        summary = _take_out(rest, "summary")
+        is_read = _take_out(rest, "read") is True
         _take_out(rest, "to", "color", "msgV", "msg_id")
         text = text if isinstance(text, str) else ""
         inner = _structured(text)
         if inner is not None:
-            rest, word = inner, _take_out(inner, "type")
+            rest = inner
+            word = _take_out(rest, "type")
             _take_out(rest, "from", "timestamp", "to")
-            text = (
-                _take_out(rest, next((key for key in _WORDS if isinstance(rest.get(key), str) and rest[key]), "")) or ""
-            )
+            longest = next((key for key in _WORDS if isinstance(rest.get(key), str) and rest[key]), "")
+            text = _take_out(rest, longest) or ""
         if word == "plan_approval_response" and "plan" in rest and rest.keys().isdisjoint(("approve", "approved")):
             word = "plan_approval_request"  # the form of `.team` has no type of its own for handing in a plan
-        moment = from_text(str(when)) if isinstance(when, (int, float)) else None
+        created = when if isinstance(when, str) else ""
+        if isinstance(when, (int, float)) and (moment := from_text(str(when))) is not None:
+            created = to_text(moment)
         fields = {key: value if isinstance(value, (str, int)) else json.dumps(value) for key, value in rest.items()}
         payload: FieldDict = {"content": text}
+        # The summary of one that has none, where a list needs it, is the first line of its longest words.
         words = [text.strip(), *(rest[key] for key in _WORDS if isinstance(rest.get(key), str)), str(word)]
         title = summary if isinstance(summary, str) else ""
         if not title and (self._taken_over or not words[0]):
@@ -407,7 +419,7 @@ class ClaudeTeam(Team):
             "type": self._kind(word if word in _TYPES else "message"),
             "from": as_name(sender) or "unnamed",
             "priority": "medium",
-            "created": to_text(moment) if moment is not None else when if isinstance(when, str) else "",
+            "created": created,
             "status": "read" if is_read else "pending",
             "payload": payload,
         }

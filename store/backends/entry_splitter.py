@@ -13,6 +13,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cache
+from typing import NamedTuple
 
 from msgspec import Struct
 from team_console.store.model.message import MAX_DEPTH
@@ -41,6 +42,22 @@ class Piece(Struct, frozen=True, gc=False):
     form: PieceForm
     column: int = 0
     raw: bytes = b""
+
+
+class _Enclosed(NamedTuple):
+    """What quotes or brackets enclose, or the lines of a block (`|`): where it begins and ends."""
+
+    begin: int
+    end: int
+    is_block: bool = False
+
+
+class _Line(NamedTuple):
+    """A line of an entry: where it begins, the column of its first word, and whether that is a dash."""
+
+    begin: int
+    column: int
+    is_dash: bool
 
 
 Trouble = Callable[[bytes, PieceForm], int | None]
@@ -263,7 +280,7 @@ class EntrySplitter:
         dash = _DASH.match(data, at)
         if dash is not None:
             self.has_list = True
-            yield from self._items(at, len(dash["pad"]))
+            yield self._item(at, len(dash["pad"]))
             return
         place = self._behind(_BOM, at)
         mark = _MARK.match(data, place)
@@ -277,7 +294,7 @@ class EntrySplitter:
             yield Piece(at, self._behind(_CLEAN, mark.end()), PieceForm.FRAME)
             return
         if _FLOW_BEGIN.match(data, at) is not None or self._open_brackets:
-            yield from self._in_brackets(at)
+            yield self._in_brackets(at)
             return
         key = _KEY.match(data, place)
         if key is not None:
@@ -299,26 +316,29 @@ class EntrySplitter:
 
     # Items of a list.
 
-    def _items(self, at: int, column: int) -> Iterator[Piece]:
-        """Yield the entry whose dash is in the line at `at`, and entries that turn out to stand below its keys."""
+    def _item(self, at: int, column: int) -> Piece:
+        """Return the entry whose dash is in the line at `at`, up to the next line that is left of its keys.
+
+        Lines that slipped to the left belong to it, texts in it may go on behind that line, and what does not fit into
+        it may be another entry.
+        """
         keys_column = self._keys_column(at, column)
         end = self._boundary(self._line_end(at), keys_column)
         while self._is_slip(end, column):
             end = self._boundary(self._line_end(end), keys_column)
         wrong = self._trouble(self.data[at:end], PieceForm.ITEM)
         if wrong is None and not self._lost_its_text(at, end):
-            yield Piece(at, end, PieceForm.ITEM, column)
-            return
+            return Piece(at, end, PieceForm.ITEM, column)
         # guard: texts-stay-texts
         longer = self._with_open_texts(at, end, keys_column)
         if longer > end:
             end = longer
             wrong = self._trouble(self.data[at:end], PieceForm.ITEM)
-        has_lines_inside = self._line_end(at) < end
-        is_looked_into = wrong is not None and has_lines_inside and self._inner_entries < _MOST_INNER_ENTRIES
-        part = self._inner_entry(at, end, column, keys_column, wrong or 0) if is_looked_into else None
-        self._inner_entries = self._inner_entries + 1 if part is not None else 0
-        yield Piece(at, end if part is None else part, PieceForm.ITEM, column)
+        inner = None
+        if wrong is not None and self._line_end(at) < end and self._inner_entries < _MOST_INNER_ENTRIES:
+            inner = self._inner_entry(at, end, column, keys_column, wrong)
+        self._inner_entries = self._inner_entries + 1 if inner is not None else 0
+        return Piece(at, end if inner is None else inner, PieceForm.ITEM, column)
 
     def _keys_column(self, at: int, column: int) -> int:
         """Return the column of the keys of an entry whose dash is in `column`."""
@@ -376,13 +396,10 @@ class EntrySplitter:
 
     def _open_end(self, at: int, end: int) -> int:
         """Return the end of the first text or bracket in a stretch that goes on behind it; -1 for none."""
-        spans = self._spans(at, end)
-        return next((close for _, close, is_block in spans if close > end and not is_block), -1)
+        return next((span.end for span in self._spans(at, end) if span.end > end and not span.is_block), -1)
 
-    def _spans(self, at: int, end: int) -> Iterator[tuple[int, int, bool]]:
-        """Yield begin and end of each text, bracket and block that begins in a stretch and has an end, those on one
-        line too, and whether it is the lines of a block.
-        """
+    def _spans(self, at: int, end: int) -> Iterator[_Enclosed]:
+        """Yield each text, bracket and block that begins in a stretch and has an end, those on one line, too."""
         while at < end:
             line_end = self._line_end(at)
             found = _OPENING.search(self.data, at, line_end)
@@ -392,7 +409,7 @@ class EntrySplitter:
                 line = self.data.rfind(b"\n", 0, at) + 1
                 at = self._behind(_block_lines(self._behind(_PAD, line) - line), line_end)
                 if at > line_end:
-                    yield line_end - 1, at, True
+                    yield _Enclosed(line_end - 1, at, is_block=True)
             else:
                 begin = found.start("opening")
                 if self.data[begin] in b"[{":
@@ -402,7 +419,7 @@ class EntrySplitter:
                     close = self._quote_end(begin, _CLEAN)
                     is_clean = close >= 0
                 if is_clean:
-                    yield begin, close, False
+                    yield _Enclosed(begin, close)
                 at = close if is_clean else line_end
 
     def _quote_end(self, at: int, clean: re.Pattern[bytes]) -> int:
@@ -450,6 +467,9 @@ class EntrySplitter:
     def _inner_entry(self, start: int, end: int, column: int, keys_column: int, wrong: int) -> int | None:
         """Return where within an entry another one begins; None where that cannot be told.
 
+        It is the last line up to the fault that may begin one, if the entry fits without what begins there and does
+        not with it; else a dash among the keys of the entry.
+
         Args:
             wrong: The line, counted from 0, that does not fit the entry.
         """
@@ -458,9 +478,10 @@ class EntrySplitter:
         for _ in range(wrong):
             at_fault = self._line_end(at_fault)
         candidates = [
-            (place, pad, is_dash)
-            for place, pad, is_dash in lines
-            if place <= at_fault and (pad <= column or (is_dash and _MAPPING_ITEM.match(self.data, place)))
+            line
+            for line in lines
+            if line.begin <= at_fault
+            and (line.column <= column or (line.is_dash and _MAPPING_ITEM.match(self.data, line.begin)))
         ]
         if candidates:
             place, pad, is_dash = candidates[-1]
@@ -468,8 +489,11 @@ class EntrySplitter:
             is_slip = not (is_dash or line.startswith(_FENCE) or _is_object(line))
             # Keys of the entry itself follow: the dash is a slip in it.
             goes_on = is_dash and any(
-                other > place and not dash and column < far <= pad and _KEY.match(self.data, other + far)
-                for other, far, dash in lines
+                other.begin > place
+                and not other.is_dash
+                and column < other.column <= pad
+                and _KEY.match(self.data, other.begin + other.column)
+                for other in lines
             )
             # guard: deeper-dash-begins-an-entry
             if (
@@ -480,39 +504,37 @@ class EntrySplitter:
                 and self._trouble(self.data[start : self._line_end(place)], PieceForm.ITEM) is not None
             ):
                 return place
-        return self._dash_among_keys(start, lines, keys_column, at_fault)
+        return self._dash_among_keys(lines, keys_column, at_fault)
 
-    def _lines_inside(self, start: int, end: int) -> list[tuple[int, int, bool]]:
-        """Return place, column and whether it is a dash, of each line below the first in no text and no bracket."""
-        spans = self._spans(start, end)
-        begin, close, _ = next(spans, (end, end, False))
-        found, at = list[tuple[int, int, bool]](), self._line_end(start)
+    def _lines_inside(self, start: int, end: int) -> list[_Line]:
+        """Return each line below the first that is in no text and no bracket, and is more than a comment."""
+        spans, behind_all = self._spans(start, end), _Enclosed(end, end)
+        span = next(spans, behind_all)
+        found, at = list[_Line](), self._line_end(start)
         while at < end:
-            while close <= at:
-                begin, close, _ = next(spans, (end, end, False))
-            if begin < at:
-                at = self._line_end(close - 1)
+            while span.end <= at:
+                span = next(spans, behind_all)
+            if span.begin < at:
+                at = self._line_end(span.end - 1)
                 continue
             line_end = self._line_end(at)
             line = self.data[at:line_end].removeprefix(BOM_UTF8)
             words = line.lstrip(b" ")
             if words.strip() and not words.startswith(b"#"):
-                found.append((at, len(line) - len(words), _DASH.match(words) is not None))
+                found.append(_Line(at, len(line) - len(words), _DASH.match(words) is not None))
             at = line_end
         return found
 
-    def _dash_among_keys(
-        self, start: int, lines: list[tuple[int, int, bool]], keys_column: int, at_fault: int
-    ) -> int | None:
+    def _dash_among_keys(self, lines: list[_Line], keys_column: int, at_fault: int) -> int | None:
         """Return the first dash in the column of the keys, behind the fault, that no key can have as its list."""
         is_open = False
-        for place, pad, is_dash in lines:
-            if pad != keys_column:
+        for line in lines:
+            if line.column != keys_column:
                 continue
-            if not is_dash:
-                is_open = _OPEN_VALUE.match(self.data, place) is not None
-            elif not is_open and place > at_fault and _MAPPING_ITEM.match(self.data, place):
-                return place
+            if not line.is_dash:
+                is_open = _OPEN_VALUE.match(self.data, line.begin) is not None
+            elif not is_open and line.begin > at_fault and _MAPPING_ITEM.match(self.data, line.begin):
+                return line.begin
         return None
 
     # Keys at column 0.
@@ -531,7 +553,7 @@ class EntrySplitter:
             if bracket is not None:
                 self.lists.append((self._document, at))
                 yield Piece(at, bracket.end(), PieceForm.FRAME)
-                yield from self._in_brackets(bracket.end())
+                yield self._in_brackets(bracket.end())
                 return
         elif (end := self._record_end(at)) is not None:
             self.has_list, self.is_odd = True, True
@@ -551,8 +573,8 @@ class EntrySplitter:
             return end
         line = self.data.rfind(b"\n", 0, at) + 1
         place = self._line_end(at)
-        for _, close, _ in self._spans(line, place):
-            place = self._line_end(close - 1) if close > place else place
+        for span in self._spans(line, place):
+            place = self._line_end(span.end - 1) if span.end > place else place
         return self._boundary(place, _ANY_COLUMN) if place < len(self.data) else place
 
     def _next_line_at_left(self, at: int) -> int:
@@ -582,8 +604,8 @@ class EntrySplitter:
 
     # JSON.
 
-    def _in_brackets(self, at: int) -> Iterator[Piece]:
-        """Yield what begins with a bracket: brackets around objects, one object, or a piece of neither."""
+    def _in_brackets(self, at: int) -> Piece:
+        """Return what begins with a bracket: brackets around objects, one object, or a piece of neither."""
         data = self.data
         place = self._behind(_BOM_AND_BLANKS, at)
         token = data[place : place + 1]
@@ -592,34 +614,26 @@ class EntrySplitter:
             if container is not None and (container["list"] == _LIST_NAME or self._every_list):
                 self._open_brackets += 2
                 self.has_list, self.is_odd = True, True
-                yield Piece(at, container.end(), PieceForm.FRAME)
-                return
-            yield self._object_piece(at, place)
-            return
+                return Piece(at, container.end(), PieceForm.FRAME)
+            return self._object_piece(at, place)
         self.is_odd = True
         if token == b"[":
             end = self._behind(_OPENING_BRACKETS, place)
             self._open_brackets += data.count(b"[", place, end)
             self.has_list = True
-            yield Piece(at, end, PieceForm.FRAME)
-            return
+            return Piece(at, end, PieceForm.FRAME)
         brackets = _CLOSING_BRACKETS.match(data, place)
         if brackets is not None:
             self._open_brackets = max(0, self._open_brackets - sum(map(brackets[0].count, (b"]", b"}"))))
-            yield Piece(at, brackets.end(), PieceForm.FRAME)
-            return
+            return Piece(at, brackets.end(), PieceForm.FRAME)
         members = _MEMBERS_BEHIND.match(data, place)
         if members is not None and not _ID_MEMBER.search(members[0]):
             self._open_brackets += members[0].count(b"[") - members[0].count(b"]") - members[0].count(b"}")
-            yield Piece(at, members.end(), PieceForm.FRAME)
-            return
-        yield Piece(at, self._value_in_brackets(place), PieceForm.OTHER)
-
-    def _value_in_brackets(self, at: int) -> int:
-        """Return the end of what is neither an object nor a bracket, among objects."""
-        end = self._quote_end(at, _CLEAN_IN_BRACKETS) if self.data[at : at + 1] in (b'"', b"'") else -1
-        found = _VALUE_END.search(self.data, end if end >= 0 else at + 1)
-        return found.end() if found is not None else len(self.data)
+            return Piece(at, members.end(), PieceForm.FRAME)
+        # Neither an object nor a bracket: a value among them, as a quote or a word.
+        end = self._quote_end(place, _CLEAN_IN_BRACKETS) if token in (b'"', b"'") else -1
+        found = _VALUE_END.search(data, end if end >= 0 else place + 1)
+        return Piece(at, found.end() if found is not None else len(data), PieceForm.OTHER)
 
     def _object_piece(self, at: int, place: int) -> Piece:
         """Return the piece that begins at `at` with the object whose brace is at `place`, whole or not."""

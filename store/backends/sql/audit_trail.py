@@ -38,8 +38,18 @@ def telling_lines(connection: Connection) -> str:
     return f"({' OR '.join(telling)})"
 
 
+_SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
+"""A seal (`contract.team.seal`) as the last of the facts, where `with_seal` puts it."""
+
+
 class AuditRow(NamedTuple):
-    """A row of the audit trail; `prev` is the hash of the row before."""
+    """A row of the audit trail.
+
+    Attributes:
+        facts: An object of JSON, to the letter as it was hashed.
+        prev: The hash of the row before; empty for the first.
+        hash: Its own, `digest()`; empty while the row is being made.
+    """
 
     seq: int
     at: str
@@ -50,7 +60,7 @@ class AuditRow(NamedTuple):
     hash: str = ""
 
     def sealed_bytes(self, facts: str | None = None) -> bytes:
-        """Return the bytes that its hash and its seal cover."""
+        """Return the bytes that its hash covers; with the `facts` as they were before they had a seal, its seal."""
         parts = [self.prev, *self[:4], self.facts if facts is None else facts]
         return json.dumps(parts, separators=(",", ":")).encode("ascii")
 
@@ -72,9 +82,6 @@ class AuditRow(NamedTuple):
         return judge_seal(key, self.sealed_bytes(without), match[1] if match else None)
 
 
-_SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
-
-
 def first_digest(connection: Connection) -> str:
     """Return the hash of the first line, by which a trail is told from every other; empty while there is none."""
     return column_text(connection.scalar(f"SELECT hash FROM {AUDIT} ORDER BY seq LIMIT 1"))
@@ -94,10 +101,11 @@ class TrailTableFollower:
 
     def _start_over(self) -> None:
         self._last = AuditRow(0, "", "", "", "", "")
-        """Number and hash of the last line that was looked at, so that the next look begins behind it."""
+        """The last line that was looked at, of which number and hash count: the next look begins behind it."""
         self._sealed_from: int | None = None
-        """The first line with a seal, where the lines between are not all read."""
+        """The number of the first line with a seal, looked for where not every line is read."""
         self._met_unnumbered = False
+        """Whether a line without a number was taken (see `_take`)."""
 
     def read(self, connection: Connection, key: bytes, *, keeps: int = KEPT) -> TrailReader:
         """Take the lines that were added since, all of them when the trail is another: it lacks the last one."""
@@ -162,7 +170,11 @@ def _make_trail_line(line: AuditRow) -> TrailLine:
         # A line of an earlier version names the messages it wrote and does not hold them.
         questions = [facts.get("question"), *items_in(facts, "ids")]
     return TrailLine(
-        *(*line[:4], facts),
+        line.seq,
+        line.at,
+        line.actor,
+        line.action,
+        facts,
         writes=tuple(msgspec.Raw(dump(record).encode("utf-8", "backslashreplace")) for record in answers),
         questions=tuple(item for item in questions if isinstance(item, str)),
         settings=dict(mapping_in(facts, "settings")),

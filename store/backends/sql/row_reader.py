@@ -131,9 +131,9 @@ class RowReader:
             self.missing: frozenset[str] = frozenset()
 
     def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> RowsState:
-        """Return what is read of the table as the connection sees it now.
+        """Return what is read of the table as the connection sees it now; the same object while nothing changed.
 
-        Hold `guard` from before the connection's view began.
+        Hold `guard` from before the connection's view began: an older view that comes later would undo a newer one.
 
         Raises:
             InterruptedError: `progress` said to stop.
@@ -141,6 +141,7 @@ class RowReader:
         with self.guard:
             before, entries = self._state.entries, dict[str, RowEntry]()
             for number, row in enumerate(_fetch_rows(connection, shape, progress, whole=self.is_whole), start=1):
+                # A row without an id that is a text has a key that can be no id: none holds a NUL.
                 key = row[0] if isinstance(row[0], str) and row[0] else f"\0{number}"
                 if key in entries:
                     continue
@@ -173,7 +174,10 @@ class RowReader:
         if known is not None and known.row == columns:
             return known
         entry = read_row(Row(*columns), place=place)
-        (self.reworded.add if entry.changed else self.reworded.discard)(key)
+        if entry.changed:
+            self.reworded.add(key)
+        else:
+            self.reworded.discard(key)
         return entry
 
 
@@ -197,7 +201,8 @@ def _fetch_rows(connection: Connection, shape: Shape, progress: Progress | None,
     else:
         total = 0
     read = 0
-    for chunk in read_window(connection, shape) if in_part else connection.chunks(_ROWS_AT_ONCE, shape.select_rows()):
+    chunks = read_window(connection, shape) if in_part else connection.chunks(_ROWS_AT_ONCE, shape.select_rows())
+    for chunk in chunks:
         yield from chunk
         read += len(chunk)
         if progress is not None and not progress(read, total):

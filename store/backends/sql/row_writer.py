@@ -30,14 +30,14 @@ class RowWriter:
 
     Attributes:
         shape: The table, with the statuses that it was seen to refuse.
-        learned: Those that were found out now.
+        newly_refused: Statuses that it was seen to refuse now.
         refused: Id of each row that is left as it is -> why.
     """
 
     def __init__(self, connection: Connection, shape: Shape) -> None:
         self.connection = connection
         self.shape = shape
-        self.learned: set[str] = set()
+        self.newly_refused: set[str] = set()
         self.refused: dict[str, str] = {}
 
     def add(self, messages: Collection[Message], number: Callable[[], int]) -> None:
@@ -143,13 +143,13 @@ class RowWriter:
         if status not in STAND_INS or not self.shape.takes(status):
             return None
         before = self.shape
-        self.shape = replace(before, refused={*before.refused, status})
+        self.shape = replace(before, refused_statuses={*before.refused_statuses, status})
         written = self._change_of(wanted.entry, wanted.new)
         # guard: stand-in-status
         if self._write([written]) is not None:
             self.shape = before
             return None
-        self.learned.add(status)
+        self.newly_refused.add(status)
         return written
 
     def _write(self, group: Sequence[_RowChange]) -> _Refusal | None:

@@ -197,7 +197,9 @@ _EMPTY_VALUES: tuple[tuple[str, Any], ...] = (
     *((word, 0) for word in ("int", "num", "dec", "real", "doub", "float", "serial")),
     *((word, "1970-01-01T00:00:00Z") for word in ("time", "date")),
 )
-"""What a required column of such a type holds where there is nothing to say; of any other type an empty text."""
+"""Word in the name of a type -> what a required column of it holds where there is nothing to say; an empty text where
+none fits. The order counts: an array (`integer[]`) is no number, and an `interval` is no `int`.
+"""
 _TIMESTAMP_DIGITS = re.compile(r"timestamp\((\d)\)")
 _NUMBER_TYPES = ("int", "real", "doub", "float", "numeric(", "decimal")
 """Parts of the names of types that hold numbers and no time; SQLite's NUMERIC holds both."""
@@ -226,7 +228,9 @@ def _cut_to_column(moment: datetime, kind: str) -> datetime:
 
 
 def _empty_value(kind: str) -> Any:
-    """Return what a required column of this type holds where there is nothing to say."""
+    """Return what a required column of this type holds where there is nothing to say: a type is known by the first of
+    `_EMPTY_VALUES` whose word is in its name.
+    """
     return next((value for word, value in _EMPTY_VALUES if word in kind.lower()), "")
 
 
@@ -242,13 +246,13 @@ class Shape(Struct, frozen=True):
         types: Column name -> its type in the database, of the columns we know.
         unknown_columns: Columns we do not know.
         has_ours: Whether our own tables are there.
-        hidden: Whether they are there and this role may not read them.
+        hides_tables: Whether this role may not read tables of ours that are there.
         is_strict: Whether values are read and written as text with a cast (PostgreSQL).
         required: Those of the columns we know that take no NULL.
         fillings: Columns we do not know that take no NULL and get no value by themselves -> what a new row has there.
         numeric_moments: Columns for times that hold numbers.
         allowed_statuses: The only statuses the column can hold, of an enumeration; None for any other type.
-        refused: Statuses that the table was seen to refuse, as by a CHECK.
+        refused_statuses: Statuses that the table was seen to refuse, as by a CHECK.
         hides_rows: Whether this role sees only the rows that policies of the database let it see.
         mixed_tables: See `Relation.mixed_tables`.
         group_condition: The condition for rows that are for several, in words that both databases take for an index.
@@ -260,12 +264,12 @@ class Shape(Struct, frozen=True):
     unknown_columns: tuple[str, ...]
     has_ours: bool
     is_strict: bool
-    hidden: bool = False
+    hides_tables: bool = False
     required: frozenset[str] = frozenset()
     fillings: Mapping[str, Any] = MappingProxyType({})
     numeric_moments: frozenset[str] = frozenset()
     allowed_statuses: frozenset[str] | None = None
-    refused: AbstractSet[str] = frozenset()
+    refused_statuses: AbstractSet[str] = frozenset()
     hides_rows: bool = False
     mixed_tables: str = ""
     group_condition: str = _group_condition("recipient")
@@ -304,9 +308,9 @@ class Shape(Struct, frozen=True):
         if name not in self.types:
             return None
         if name in self.numeric_moments:
-            moment = from_text(str(value or created or ""))
             if name not in self.required:
-                return None
+                return None  # the note has it, with its unit and zone
+            moment = from_text(str(value or created or ""))
             return 0 if moment is None else int(moment.timestamp())
         if name == "status" and not self.takes(value):
             return STAND_INS.get(value, value)
@@ -323,7 +327,7 @@ class Shape(Struct, frozen=True):
 
     def takes(self, status: Any) -> bool:
         """Return whether a row can have this status, as far as is known."""
-        return status not in self.refused and self.can_hold(status)
+        return status not in self.refused_statuses and self.can_hold(status)
 
     def has_status(self, statuses: Iterable[str]) -> tuple[str, Values]:
         """Return the condition for rows that have one of these statuses, or what stands for it, with its values."""
@@ -457,20 +461,20 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
     _refuse_other_relation(connection, relation)
     tables = connection.tables(OUR_TABLES)
     found = {column.name: column for column in connection.columns(relation.name)}
+    # SQLite knows a column by its name in any case; PostgreSQL does not.
     columns = {
         name.lower() if not connection.is_strict and name.lower() in COLUMNS else name: found[name] for name in found
     }
     _refuse_other_columns(columns, is_strict=connection.is_strict)
     is_complete = tables.keys() >= OUR_TABLES.keys()
-    hidden = not all(tables.values())
     others = [column for name, column in columns.items() if name not in COLUMNS]
     payload = columns.get("payload")
     return Shape(
         types={name: columns[name].type for name in COLUMNS if name in columns},
         unknown_columns=tuple(column.name for column in others),
-        has_ours=is_complete and not hidden,
+        has_ours=is_complete and all(tables.values()),
         is_strict=connection.is_strict,
-        hidden=hidden,
+        hides_tables=not all(tables.values()),
         required=frozenset(name for name in COLUMNS if name in columns and columns[name].is_required),
         fillings={one.name: _fill_value(one) for one in others if one.is_required and not one.has_default},
         numeric_moments=frozenset(
@@ -479,7 +483,7 @@ def find_shape(connection: Connection, refused: AbstractSet[str] = frozenset()) 
             if name in columns and any(word in columns[name].type.lower() for word in _NUMBER_TYPES)
         ),
         allowed_statuses=columns["status"].allowed_words,
-        refused=refused,
+        refused_statuses=refused,
         hides_rows=relation.hides_rows,
         mixed_tables=relation.mixed_tables,
         group_condition=_group_condition(_searchable("recipient", columns["recipient"])),

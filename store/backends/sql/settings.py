@@ -29,7 +29,7 @@ SETTINGS_KEY = "settings"
 IN_FORCE_KEY = "settings_in_force"
 """Key of the words `LINE SHA256 PLACE`: the audit line with the text, its digest, and where the text was."""
 TABLE, FILE = "table", "file"
-"""Where the settings are: in our table, or in a file beside the database."""
+"""The two places of the settings: our table, or a file beside the database."""
 
 
 def file_beside(root: Path | None) -> Path | None:
@@ -38,7 +38,9 @@ def file_beside(root: Path | None) -> Path | None:
 
 
 def mark_beside(root: Path | None, key: Path | None) -> tuple[object, ...]:
-    """Return the version of the settings file, the key's version and the database's owner."""
+    """Return the version of the settings file, of the `key` and the owners of the database, each None where there is
+    none: another value whenever one of them may be another.
+    """
     file = file_beside(root)
     return file and settings_version(file), key and settings_version(key), root and owners_of(root)
 
@@ -47,8 +49,9 @@ class SettingsRows:
     """See `StoredSettings`: those that one look at a database finds, in its table or in a file beside it.
 
     Attributes:
-        place: Where they are.
-        was_in: Where they were when they were last in force; empty when that is not known.
+        file: Where they are, or would be, beside the database; None for a server.
+        place: Where they are, `TABLE` or `FILE`.
+        was_in: The place when they were last put on record; empty when that is not known.
 
     Raises:
         TeamError: `STORE_UNREADABLE` when a later team-console made our tables.
@@ -93,11 +96,13 @@ class SettingsRows:
 
     def text_on_record(self) -> bytes | None:
         """See `StoredSettings.text_on_record`: in the line that is pointed to, else in the newest that has one."""
-        # What is in force is found by its digest; where none is known, only in place of a text that is gone.
+        # Without a digest nobody knows what was in force: then a text counts only in place of one that is gone.
         if not self._has_ours or not (self._digest or self.text() is None):
             return None
         values = {"line": self._line, "pattern": like_pattern('"settings":{"sha256"')}
-        for condition in ("seq = :line", f"{telling_lines(self._connection)} AND facts LIKE :pattern ESCAPE '/'"):
+        pointed_to = "seq = :line"
+        newest = f"{telling_lines(self._connection)} AND facts LIKE :pattern ESCAPE '/'"
+        for condition in (pointed_to, newest):
             wanted = f"SELECT facts FROM {AUDIT} WHERE {condition} ORDER BY seq DESC LIMIT 1"
             kept = json_object_in(self._connection.scalar(wanted, values)).get("settings")
             if isinstance(kept, dict) and kept and self._digest in ("", kept.get("sha256")):
@@ -106,7 +111,7 @@ class SettingsRows:
 
 
 def stored_settings(connection: Connection) -> str | None:
-    """Return the text in the table, None when there is none.
+    """Return the text of the settings in the table, None when there is none.
 
     Raises:
         TeamError: `STORE_UNREADABLE` when a later team-console made our tables.
@@ -120,12 +125,15 @@ def write_settings(connection: Connection, text: str) -> None:
 
 
 def write_pointer(connection: Connection, line: int, text: bytes, place: str) -> None:
-    """Remember which audit line holds the text of the settings in force."""
+    """Remember which audit line holds the text of the settings in force, and in which place that text was."""
     _write_row(connection, IN_FORCE_KEY, f"{line} {text_digest(text)} {place}")
 
 
 def restore_file(path: Path, text: bytes, stamp: str) -> str:
-    """Write `text` as the file beside the database; returns the name under which the old one is kept, "" for none.
+    """Write `text` as the settings file at `path`; returns the name under which the old one is kept, "" for none.
+
+    Args:
+        stamp: The time, as part of that name.
 
     Raises:
         TeamError: `STORE_FAILED`.
@@ -166,8 +174,8 @@ def _write_row(connection: Connection, key: str, value: str) -> None:
 
 
 def _parse_pointer(words: str) -> tuple[int, str, str]:
-    """Return audit line, digest and place of a pointer; 0 and empty words when it is none of ours."""
+    """Return audit line, digest and place of a pointer (`write_pointer`); 0 and empty words when it is none of ours."""
     match words.split():
-        case [line, recorded, (("table" | "file") as place)] if line.isascii() and line.isdigit():
-            return int(line[:18]), recorded, place
+        case [line, digest, place] if place in (TABLE, FILE) and line.isascii() and line.isdigit():
+            return int(line[:18]), digest, place  # a column of numbers takes no more digits
     return 0, "", ""

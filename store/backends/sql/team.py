@@ -92,7 +92,7 @@ class SqlTeam(Team):
         self._facts = TrailTableFollower(is_whole=False)
         self._seen: tuple[object, Snapshot] | None = None
         self._holder = HolderWatch(clock, _ASK_FOR_HOLDER_SECONDS)
-        self._refused: frozenset[str] = frozenset()
+        self._refused_statuses: frozenset[str] = frozenset()
         """Statuses that the table was seen to refuse."""
         self._is_indexed = False
         self._first_line = ""
@@ -229,7 +229,9 @@ class SqlTeam(Team):
         settings = self._look_at_settings(connection, shape)
         state = reader.state(connection, shape, progress=progress)
         found = read_numbers(connection) if shape.has_ours else None
-        ours = [Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN_WORDS, GRANT_HINT)] if shape.hidden else []
+        ours = list[Problem]()
+        if shape.hides_tables:
+            ours.append(Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN_WORDS, GRANT_HINT))
         # guard: numbers-told
         if shape.has_ours and (found is None or found.is_behind):
             ours.append(NUMBERS_LOST if found is None else NUMBERS_BEHIND)
@@ -289,7 +291,7 @@ class SqlTeam(Team):
         if first_line != self._first_line if self._first_line else connection.file != self._file:
             self._reader.restart()
             self._settings.restart()
-            self._refused, self._is_indexed = frozenset(), False
+            self._refused_statuses, self._is_indexed = frozenset(), False
         self._first_line, self._file = first_line, connection.file
         return SettingsRows(connection, shape, self.root, self.location)
 
@@ -431,7 +433,7 @@ class SqlTeam(Team):
                 except connection.error as error:
                     raise self._write_failure(error) from error
                 finally:
-                    self._refused |= tx.learned
+                    self._refused_statuses |= tx.newly_refused
                 self.commit(connection, line, changes.added, wait=wait)
                 self._is_indexed = True
 
@@ -470,7 +472,7 @@ class SqlTeam(Team):
 
     def _make_our_tables(self, connection: Connection, shape: Shape) -> Shape:
         """Return the tables, ours made now: this is the first write to a database of others."""
-        if shape.hidden:
+        if shape.hides_tables:
             raise TeamError(Code.NOT_PERMITTED, f"{self.location}: {HIDDEN_WORDS}", GRANT_HINT)
         try:
             create_ours(connection)
@@ -481,7 +483,7 @@ class SqlTeam(Team):
             text = f"{refused.message}; team-console writes with tables of its own beside {MESSAGES}"
             hint = "Let its owner run GRANT CREATE ON SCHEMA ... TO this role, or write once with team-console."
             raise TeamError(Code.NOT_PERMITTED, text, hint) from error
-        made = find_shape(connection, self._refused)
+        made = find_shape(connection, self._refused_statuses)
         if made is None or not made.has_ours:
             raise TeamError(Code.STORE_FAILED, f"{self.location}: our tables could not be made", "Check your rights.")
         return made
@@ -492,7 +494,7 @@ class SqlTeam(Team):
         Raises:
             TeamError: `STORE_UNREADABLE` when there is no table of messages.
         """
-        shape = find_shape(connection, self._refused)
+        shape = find_shape(connection, self._refused_statuses)
         if shape is None:
             existed = bool(connection.tables(OUR_TABLES))
             text = f"{self.location} has no table {MESSAGES}" + (" any more" if existed else "")

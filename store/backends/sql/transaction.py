@@ -1,4 +1,8 @@
-"""A transaction on a SQL team: what it reads, and which rows it keeps to itself."""
+"""A transaction on a SQL team: which rows it reads, and how its changes become rows of all tables.
+
+It reads single rows while that is enough, and all of them once somebody asks for more. It begins with what a reader of
+messages asks for, then the archives; what is written, and in which order, is `SqlTransaction.write`.
+"""
 
 from __future__ import annotations
 
@@ -64,10 +68,11 @@ from team_console.store.settings.in_force import SettingsInForce, settings_recor
 
 
 def addressed_rows(shape: Shape, condition: str) -> str:
-    """Return the condition for rows addressed to somebody, perhaps among others; two indexes answer it.
+    """Return the condition for rows addressed to somebody that fit `condition`, too; its values are those of
+    `addressed_values` and of `condition`.
 
-    `condition` is repeated behind the list of ids: a database that waited for a row's lock tests it again there.
-    The values are those of `addressed_values` and of `condition`.
+    By name and among others are two selects, each answered by an index. `condition` is repeated behind them: a database
+    that waited for a row's lock tests it again there.
     """
     ids = f"SELECT message_id FROM {MESSAGES} WHERE"
     named = "recipient IN (:recipient, :apart, :decomposed, :everybody)"
@@ -76,7 +81,7 @@ def addressed_rows(shape: Shape, condition: str) -> str:
 
 
 def addressed_values(recipient: str) -> Values:
-    """Return the values of `addressed_rows`."""
+    """Return the values of `addressed_rows`: the name in each way in which Unicode lets it be written."""
     written = dict(zip(("recipient", "apart", "decomposed"), spellings(recipient), strict=True))
     return {**written, "everybody": ALL}
 
@@ -107,7 +112,11 @@ def _is_same_message(found: Any, given: Any) -> bool:
 
 
 class SqlTransaction(Transaction):
-    """See `team_console.store.contract.transaction.Transaction`; single rows are read while that is enough."""
+    """See `team_console.store.contract.transaction.Transaction`.
+
+    Attributes:
+        newly_refused: Statuses that the table was seen to refuse in this transaction.
+    """
 
     def __init__(
         self,
@@ -132,16 +141,15 @@ class SqlTransaction(Transaction):
         self._entries: dict[str, RowEntry] = {}
         """Message id -> row, of the rows that were read."""
         self._owners_by_id: dict[str, AbstractSet[str]] = {}
-        """Message id -> agents in whose archives it is, as far as somebody asked."""
+        """Message id -> agents in whose archives it is, as far as somebody asked (`_archive_owners`)."""
         self._copies_by_id: dict[str, list[Message]] = {}
-        """Message id -> archived messages of it, likewise."""
-        self.learned: set[str] = set()
-        """Statuses that the table was found to refuse."""
+        """Message id -> archived messages of it, likewise (`_archived_copies`)."""
+        self.newly_refused: set[str] = set()
         self._arrivals = 0
-        """The highest number of a row of ours."""
+        """The highest number that a row of ours has, in any table; known once `write` began."""
 
     def entry(self, message: Message) -> RowEntry:
-        """Return the row behind a stored message, as this transaction read it.
+        """Return the row of a stored message, as this transaction read it.
 
         Raises:
             LookupError: This transaction read no such row.
@@ -163,7 +171,8 @@ class SqlTransaction(Transaction):
     @property
     def is_tidying_due(self) -> bool:
         """See `Transaction.is_tidying_due`: each time so many were added or archived since the last time."""
-        known, step = read_numbers(self.connection), _TIDY_EVERY * self.config.active_messages_max
+        known = read_numbers(self.connection)
+        step = _TIDY_EVERY * self.config.active_messages_max
         arrivals = 0 if known is None else known.arrivals
         return arrivals // step < (arrivals + len(self.changes.added) + len(self.changes.archived)) // step
 
@@ -186,7 +195,8 @@ class SqlTransaction(Transaction):
         if not types <= FACT_KINDS and is_large(self.connection):
             return None
         some, values = in_list("type", types)
-        entries = self._read_rows(f"{_KIND_OR_MESSAGE if 'message' in types else self.shape.kind} IN {some}", values)
+        kind = _KIND_OR_MESSAGE if "message" in types else self.shape.kind  # an index has the latter
+        entries = self._read_rows(f"{kind} IN {some}", values)
         return None if any(entry.arrival is None for entry in entries) else messages_in_order(entries)
 
     def stored_naming(self, word: str) -> Sequence[Message] | None:
@@ -330,6 +340,9 @@ class SqlTransaction(Transaction):
     def write(self, changes: Changes, *, actor: str, at: str) -> AuditRow:
         """Write everything; the caller commits. Returns the last line on the trail.
 
+        The rows of messages come first, since the table may refuse some; the lines of the trail and the numbers come
+        last, since all that was written before adds to them.
+
         Raises:
             TeamError: `STORE_FAILED` when a row is not what was read any more.
         """
@@ -387,7 +400,7 @@ class SqlTransaction(Transaction):
         if changes.removed:
             self._record_other_columns(changes)
             writer.remove([self.entry(message) for message in changes.removed])
-        self.learned |= writer.learned
+        self.newly_refused |= writer.newly_refused
         # guard: compaction-is-optional
         staying = changes.optional.intersection(writer.refused)
         if writer.refused.keys() - set(staying):
