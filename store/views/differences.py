@@ -20,7 +20,8 @@ _POPULAR_FROM = 200
 """Lines from which on `SequenceMatcher` passes over those that make up more than a hundredth of all."""
 NO_LINE_END = "\\ no line end at the end of the text"
 Change = tuple[str, int, int, int, int]
-"""What is done (`equal`, `replace`, `delete`, `insert`), and from where to where in the old and the new lines."""
+"""What is done (`equal`, `replace`, `delete`, `insert`); from `start` to `until` of the old lines, from `begin` to
+`limit` of the new ones, counted from 0, the ends excluded: what `SequenceMatcher.get_opcodes` gives."""
 Hunk = tuple[int, int, int, int]
 """First line and number of lines, in the old and in the new text."""
 
@@ -75,7 +76,10 @@ def _spans_with_context(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int
 
 def _line_in_new(changes: Sequence[Change], line: int) -> int:
     """Return the line of the second text for a line of the first that is equal in both, or before the first change."""
-    return next((begin + line - start for _, start, until, begin, _ in changes if line < until or line == start), 0)
+    for _, start, until, begin, _ in changes:
+        if line < until or line == start:  # an insertion has no lines of the first text: `start` is `until`
+            return begin + line - start
+    return 0
 
 
 def counts_of(diff: Sequence[str]) -> str:

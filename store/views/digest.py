@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
 from itertools import chain
@@ -91,14 +91,13 @@ class Digest(Struct, frozen=True):
         return tuple(item for item in self.happened if item.group is group)
 
 
-def digest_since(view: View, messages: Iterable[Message], since: datetime, *, problems: Sequence[str]) -> Digest:
-    """Tell what happened since a moment.
+def digest_of_team(team: Team, view: View, since: datetime) -> Digest:
+    """Read what was written since a moment, archives included, and tell what happened.
 
     Args:
         view: The team as it is now, with the requests of that time.
-        messages: Live and archived ones written since then, each once.
-        problems: What could not be read, as sentences.
     """
+    messages, problems = history(team, view.snapshot.messages, Query((Term("since", moment=since),)))
     all_known = chain(
         chain.from_iterable(_happenings_of_request(view, row) for row in view.requests),
         chain.from_iterable(_happenings_of_message(view, message) for message in messages),
@@ -108,13 +107,8 @@ def digest_since(view: View, messages: Iterable[Message], since: datetime, *, pr
     order = tuple(DigestGroup)
     found.sort(key=lambda item: (order.index(item.group), item.at or EARLIEST))
     blocked = blocked_times(view.requests, view.now, since=since)
-    return Digest(since, view.now, tuple(found), count_to_do(view.attention), (*problems, *NOT_ON_RECORD), blocked)
-
-
-def digest_of_team(team: Team, view: View, since: datetime) -> Digest:
-    """Read what was written since a moment, archives included, and tell what happened."""
-    messages, problems = history(team, view.snapshot.messages, Query((Term("since", moment=since),)))
-    return digest_since(view, messages, since, problems=[problem.sentence for problem in problems])
+    unknown = (*(problem.sentence for problem in problems), *NOT_ON_RECORD)
+    return Digest(since, view.now, tuple(found), count_to_do(view.attention), unknown, blocked)
 
 
 def _happenings_of_request(view: View, row: RequestRow) -> Iterator[Happening]:

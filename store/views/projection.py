@@ -88,23 +88,33 @@ class Projection:
         return any(each in before and each not in now for each in known)
 
     def _learn_messages(self, snapshot: Snapshot, history: Iterable[Message], *, complete: bool) -> None:
-        """Learn which messages there are; of a store that cannot be read nothing is learnt.
-
-        A message that left the queue was archived, so it still counts; one that was lost does not. A damaged record
-        still lies in the queue, though a repair would put it back from the trail.
-        """
+        """Learn which messages there are; of a store that cannot be read nothing is learnt."""
         self._complete = complete
-        if snapshot.is_known and snapshot.messages is not self._live:
-            live, missing = set(ids_of(snapshot.messages)), snapshot.missing - snapshot.damaged
+        if snapshot.is_known:
+            self._learn_queue(snapshot)
+        self._learn_archived(history)
+        unimportant = [message for message in self._past.values() if not PlacedMessage.of(message, 0).is_fact]
+        if len(unimportant) > 2 * _MOST_MESSAGES:
+            unimportant.sort(key=when_created)
+            self._forget(ids_of(unimportant[:-_MOST_MESSAGES]))
+
+    def _learn_queue(self, snapshot: Snapshot) -> None:
+        """Learn what is in the queue, and what left it: that was archived, so it still counts, unless it was lost."""
+        # A damaged record is missing among the messages and still lies in the queue: it is not lost.
+        lost = snapshot.missing - snapshot.damaged
+        if snapshot.messages is not self._live:
+            live = set(ids_of(snapshot.messages))
             for message in self._live:
-                if message.message_id not in live and message.message_id not in missing:
+                if message.message_id not in live and message.message_id not in lost:
                     self._seen_leaving.add(message.message_id)
                     self._past.setdefault(message.message_id, _detached_copy(message))
             self._live = snapshot.messages
-            self._forget((self._past.keys() & live) | (self._seen_leaving & missing))
-        if snapshot.is_known:
-            self._recorded = snapshot.recorded
-            self._forget(self._seen_leaving & (snapshot.missing - snapshot.damaged))
+            self._forget(self._past.keys() & live)
+        self._recorded = snapshot.recorded
+        self._forget(self._seen_leaving & lost)
+
+    def _learn_archived(self, history: Iterable[Message]) -> None:
+        """Learn archived messages, newest first; one that is in the queue counts as it is there."""
         live = set(ids_of(self._live)) if history else set()
         older: list[Message] = []
         for message in history:
@@ -117,13 +127,9 @@ class Projection:
                     self._past[message.message_id] = _detached_copy(message)
         if older:
             self._past = by_id(reversed(older)) | self._past
-        messages = [message for message in self._past.values() if not PlacedMessage.of(message, 0).is_fact]
-        if len(messages) > 2 * _MOST_MESSAGES:
-            messages.sort(key=when_created)
-            self._forget(ids_of(messages[:-_MOST_MESSAGES]))
 
     def _forget(self, ids: Iterable[str]) -> None:
-        """Forget messages that are in the queue again, or turn out to be lost."""
+        """Know these messages of the past no more: they are in the queue again, were lost, or are too many."""
         for message_id in ids:
             self._seen_leaving.discard(message_id)
             self._past.pop(message_id, None)
@@ -131,25 +137,27 @@ class Projection:
     def _make_view(self, snapshot: Snapshot, now: datetime) -> View:
         """Judge all that is known at the moment `now`, and make the rows of it."""
         config = snapshot.config
-        # The queue in stored order, and all of the past before it.
+        # Places in the store: the queue counts from 0, all of the past stands before it, notes of sessions behind it.
         live, past = PlacedMessage.each(self._live), PlacedMessage.each(self._past.values(), -len(self._past))
         notes = PlacedMessage.each(snapshot.notes, len(live))
-        by_age, every = sorted(live, key=_WHEN), sorted((*past, *live, *notes), key=_WHEN)
-        seen = find_last_seen(every)
-        known = [entry for entry in every if entry.is_fact]
+        live_by_age, every_by_age = sorted(live, key=_WHEN), sorted((*past, *live, *notes), key=_WHEN)
+        seen = find_last_seen(every_by_age)
+        # What has consequences: who is a member, who asked and decided what, what the sprint is.
+        known = [entry for entry in every_by_age if entry.is_fact]
         members, batches = _facts_of_kinds(known, MEMBERSHIP), _facts_of_kinds(known, BATCH_FACTS)
         team = membership(config, members)
         judged = judge_entries(config, self._recorded, known, seen.spoken, team.arrived)
         requests = requests_of(judged, now)
         everybody = set(team.roles)
-        if not config.declared:
+        if not config.declared:  # without a roster whoever writes or is written to is of the team
             named = (entry.message.recipients for entry in live if entry.message.type != SESSION)
             everybody |= {*seen.written, *chain.from_iterable(named)} - {ALL}
-        boxes = inboxes(by_age, everybody, snapshot.finished)
+        boxes = inboxes(live_by_age, everybody, snapshot.finished)
         counts = Counter(entry.message.status for entry in live)
+        # Finished messages are not among those that were read where the backend only counts them.
         for status, number in snapshot.finished.statuses.items() if snapshot.finished is not None else ():
             counts[status] = max(counts[status], number)
-        delivered = delivery_rows(by_age, now)
+        deliveries = delivery_rows(live_by_age, now)
         roles = {**team.gone, **team.roles}
         facts = Facts(
             config=config,
@@ -173,11 +181,11 @@ class Projection:
             drift=tuple(roster_drift(config, team, members)),
             lifecycles=lifecycles(known, requests, roles, complete=self._complete),
             inboxes=boxes,
-            unanswered=unanswered(by_age),
-            failed=tuple([row for row in delivered if row.state is DeliveryState.FAILED]),
+            unanswered=unanswered(live_by_age),
+            failed=tuple([row for row in deliveries if row.state is DeliveryState.FAILED]),
         )
         reads = [entry.read for entry in batches]
-        by = TeamFacts(config, roles, report_targets(reads), plans_of(reads))
+        for_rules = TeamFacts(config, roles, report_targets(reads), plans_of(reads))
         rows = roster(facts)
         damaged = snapshot.damaged & self._seen_leaving
         return View(
@@ -189,13 +197,13 @@ class Projection:
             inboxes={name: box.messages(config.ranks) for name, box in boxes.items()},
             requests=mark_damaged(requests.rows, damaged),
             attention=withhold_answers(action_items(facts), damaged),
-            deliveries=delivered,
+            deliveries=deliveries,
             failed=facts.failed,
             batches=facts.sprint.batches,
             lifecycles=facts.lifecycles,
             counts=dict(sorted(counts.items())),
             unlisted={name: box.unlisted for name, box in boxes.items() if box.unlisted},
-            findings=findings(facts, rows, by),
+            findings=findings(facts, rows, for_rules),
             unanswered=facts.unanswered,
         )
 

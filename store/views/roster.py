@@ -200,8 +200,11 @@ def roster_drift(config: TeamConfig, team: Membership, facts: Iterable[PlacedMes
         yield Problem("ROSTER_DRIFT", "warning", f"{roster.message.message_id} {name}", text, hint)
 
 
+# The page of one agent.
+
+
 class AgentPage(Struct, frozen=True):
-    """One agent.
+    """All that is known of one agent.
 
     Attributes:
         open_with_reader: Open requests of it that whoever looks answers, or the other way round.
@@ -251,20 +254,25 @@ def agent_page(view: View, name: str) -> AgentPage | None:
     )
 
 
+# Blocked times: how long agents waited for a human, by their requests.
+
+
 class _Wait(NamedTuple):
+    """One request of an agent, from question to answer; the end of one that is open is now."""
+
     start: datetime
     end: datetime
-    goes_on: bool
+    is_open: bool
 
 
 class Blocked(Struct, frozen=True):
-    """How long one agent, or a team, waited.
+    """How long one agent, or a team, waited for a human.
 
     Attributes:
-        total: Seconds in which at least one of its requests waited.
+        total: Seconds in which at least one request waited; of a team the sum of those of its agents.
         median: Seconds that a request waited, of those that do not wait any more; None without one.
         now: Seconds for which its oldest open request waits; None where none does.
-        requests: How many it put.
+        requests: How many requests these are.
     """
 
     total: float
@@ -277,7 +285,7 @@ class BlockedTimes(Struct, frozen=True):
     """How long agents waited for a human.
 
     Attributes:
-        team: All of them together; waits at one time are counted for each agent.
+        team: All of them together.
         agents: By name, each agent that asked.
     """
 
@@ -288,6 +296,8 @@ class BlockedTimes(Struct, frozen=True):
 def blocked_times(rows: Iterable[RequestRow], now: datetime, *, since: datetime | None = None) -> BlockedTimes:
     """Return how long the agents of these requests waited for a human.
 
+    Requests that agents answer, stops, and requests of which a moment is not known are left out.
+
     Args:
         since: Count only from this moment on; None for all that the rows know.
     """
@@ -295,27 +305,27 @@ def blocked_times(rows: Iterable[RequestRow], now: datetime, *, since: datetime 
     for row in rows:
         if row.kind in RESULTS or row.kind is RequestKind.SHUTDOWN or row.asked_at is None:
             continue
-        end = now if row.is_open else row.answered_at or row.withdrawn_at
         start = row.asked_at if since is None else max(since, row.asked_at)
+        end = now if row.is_open else row.answered_at or row.withdrawn_at
         if end is not None and end >= start:
             waits.setdefault(row.asker, []).append(_Wait(start, end, row.is_open))
-    agents = {name: _blocked(own, now, _covered(own)) for name, own in waits.items()}
+    agents = {name: _blocked(own, _seconds_covered(own)) for name, own in waits.items()}
     every = [wait for own in waits.values() for wait in own]
-    return BlockedTimes(_blocked(every, now, sum(blocked.total for blocked in agents.values())), agents)
+    return BlockedTimes(_blocked(every, sum(blocked.total for blocked in agents.values())), agents)
 
 
-def _blocked(waits: list[_Wait], now: datetime, total: float) -> Blocked:
-    """Return how long one agent, or a team, waited; `total` are the seconds in which at least one wait went on."""
-    over = [(wait.end - wait.start).total_seconds() for wait in waits if not wait.goes_on]
-    still = [(now - wait.start).total_seconds() for wait in waits if wait.goes_on]
+def _blocked(waits: list[_Wait], total: float) -> Blocked:
+    """Return `total` with what else is told of these waits."""
+    over = [(wait.end - wait.start).total_seconds() for wait in waits if not wait.is_open]
+    still = [(wait.end - wait.start).total_seconds() for wait in waits if wait.is_open]
     return Blocked(total, median(over) if over else None, max(still, default=None), len(waits))
 
 
-def _covered(waits: list[_Wait]) -> float:
-    """Return the seconds in which at least one of the waits went on."""
+def _seconds_covered(waits: list[_Wait]) -> float:
+    """Return the seconds in which at least one of the waits went on: where several did, they count once."""
     total = 0.0
     counted_until: datetime | None = None
-    for wait in sorted(waits):
+    for wait in sorted(waits):  # by their beginnings
         begin = wait.start if counted_until is None else max(wait.start, counted_until)
         if wait.end > begin:
             total += (wait.end - begin).total_seconds()

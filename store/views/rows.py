@@ -1,6 +1,9 @@
-"""The plain rows a human looks at: what views produce and widgets, console and command line show.
+"""The plain rows that views make, and screens and verbs show: agents, what waits for the human, deliveries, stops of
+agents, the sprint, and all of it as one `View`.
 
-Rows carry moments, not ages, so that a clock tick needs no new view: ask `waiting(now)` when drawing.
+Each is made by the view of its name (`roster`, `needs`, `deliveries`, `stopping`, `sprint`, `projection`). Widgets know
+this module and no view. Rows carry moments, not ages, so that a clock tick needs no new view. `RequestRow` is made by
+the judgement of requests in `protocol/`, and is a row like the others.
 """
 
 from __future__ import annotations
@@ -43,6 +46,9 @@ def as_json(value: Any, *kept: str) -> Any:
         case Mapping():
             return {name: as_json(item, *kept) for name, item in value.items()}
     return value
+
+
+# Agents.
 
 
 class AgentState(StrEnum):
@@ -108,6 +114,9 @@ class RosterRow(Struct, frozen=True):
         return is_name(self.name)
 
 
+# What waits for the human.
+
+
 class Need(StrEnum):
     """Why something is on the human's list; the word shown as its tag."""
 
@@ -157,6 +166,9 @@ class ActionItem(Struct, frozen=True):
     is_left_behind: bool = False
 
 
+# Deliveries.
+
+
 class DeliveryState(StrEnum):
     """Where a message is on its way out."""
 
@@ -190,6 +202,9 @@ class DeliveryRow(Struct, frozen=True, gc=False):
     error: str = ""
 
 
+# Stops of agents.
+
+
 class StopStage(StrEnum):
     """How far the stop of one agent is, as far as the store tells."""
 
@@ -220,6 +235,9 @@ class StopRow(Struct, frozen=True):
     def is_left(self) -> bool:
         """Whether the agent is still there."""
         return self.stage is not StopStage.ENDED
+
+
+# The sprint: batches with their stories, and the lives of temporary agents.
 
 
 class StoryState(StrEnum):
@@ -264,6 +282,8 @@ class Sprint(Struct, frozen=True):
     Attributes:
         work: Agent -> the story it was given and has not reported.
         unfinished: Slave -> stories of its batches that are not done.
+        _next: Story -> those that depend on it.
+        _done: Stories that are done.
     """
 
     batches: tuple[Batch, ...] = ()
@@ -303,6 +323,9 @@ class Lifecycle(Struct, frozen=True):
     missing: tuple[int, ...] = ()
     out_of_order: tuple[int, ...] = ()
     ended: bool = False
+
+
+# All of it.
 
 
 class View(Struct, frozen=True):

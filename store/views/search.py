@@ -192,21 +192,20 @@ def refuse_unfinished(text: str) -> None:
 def _terms(text: str, now: datetime, saved: Mapping[str, str], depth: int) -> Iterator[Term]:
     """Yield the terms of a query, those of saved queries in their place."""
     for part in _QUERY_PART.finditer(text):
-        key, exact, value = part["key"] or "", part["exact"] is not None, part["exact"] or part["word"] or ""
-        if key and key not in KEYS:
-            if not value.startswith("//"):
-                raise _unknown_field(key)
+        key, value, is_whole = part["key"] or "", part["exact"] or part["word"] or "", part["exact"] is not None
+        if key and key not in KEYS and value.startswith("//"):  # an address is a word
             key, value = "", f"{key}:{value}"
-        begun = _FIELD_WITHOUT_VALUE.fullmatch(value) if not key and not exact else None
-        if begun is not None and begun[1] not in KEYS:
-            raise _unknown_field(begun[1])
-        is_begun = begun is not None
-        if is_begun or (part["no"] and not (key or value)):
+        is_plain_word = not key and not is_whole
+        begun = _FIELD_WITHOUT_VALUE.fullmatch(value) if is_plain_word else None
+        field = begun[1] if begun is not None else key
+        if field and field not in KEYS:
+            raise _unknown_field(field)
+        if begun is not None or not value:
             continue
-        if not key and not exact and value.startswith("@") and len(value) > 1:
+        if is_plain_word and value.startswith("@") and len(value) > 1:
             yield from _saved_terms(value[1:], now, saved, depth)
-        elif value:
-            yield _term(key, value, part["no"] is not None, exact, now)
+        else:
+            yield _term(key, value, part["no"] is not None, is_whole, now)
 
 
 def _term(key: str, value: str, is_negated: bool, is_whole: bool, now: datetime) -> Term:

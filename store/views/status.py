@@ -1,4 +1,6 @@
-"""Assess the status of the store and of what is shown, once for screen, verbs and JSON, which only render it (D16)."""
+"""Assess the status of the store and of what is shown, once for screen, verbs and JSON, which only render it (D16); the
+view of a team that is opened for one question, and the JSON of requests, roster, status and check.
+"""
 
 from __future__ import annotations
 

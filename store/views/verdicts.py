@@ -86,7 +86,8 @@ def await_verdict(
     outcome = followed.look_again()
     known = outcome.asked_back if outcome is not None else None
     if outcome is None or outcome.is_open:
-        (outcome,) = until(team, settled, timeout=timeout, tick=tick) or (None,)
+        ended = until(team, settled, timeout=timeout, tick=tick)
+        outcome = ended[0] if ended is not None else None
     return outcome or followed.end()
 
 
