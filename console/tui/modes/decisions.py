@@ -51,6 +51,8 @@ PROOFS: Mapping[Proof, Sign] = {
 }
 """What vouches for a decision. Only a signature is marked as good: a trail can be written anew by whoever owns it."""
 _UNKNOWN: Line = (("not known", "warn"),)
+_WORDS_FROM = 40
+"""Cells of a row from which on the verdict is told in words, too: in fewer its sign tells it beside the title."""
 ClosedRequest = DecidedRequest | EndedRequest
 """A row: a decision, or a request that ended without one."""
 
@@ -90,7 +92,9 @@ class DecisionListing(Listing[ClosedRequest]):
         if drawing.lines == 1:
             end = ((f"  {proof.glyph}{f' {proof.word}' if drawing.width >= WORDY else ''}", proof.tone), *end)
         of_kind = f"{kind}: " if verdict == row.verdict else ""
-        title = ((f"{verdict}{' ' if of_kind else ': '}", tone), (of_kind, "muted"), (what, ""))
+        title: Line = ((f"{verdict}{' ' if of_kind else ': '}", tone), (of_kind, "muted"), (what, ""))
+        if drawing.width < _WORDS_FROM:
+            title = title[-1:]
         return row_lines(drawing, Sign(glyph, verdict, tone), title, end, who=self.who_of(row), facts=facts)
 
     def who_of(self, row: ClosedRequest) -> str:
@@ -283,7 +287,9 @@ class DecisionsPane(Pane[ClosedRequest]):
 def _ended_lines(row: EndedRequest, drawing: Drawing) -> tuple[Line, ...]:
     """Return how a request ended, its kind and what it was; below them why, where it has no room behind them."""
     request, sign, how = row.request, REQUESTS[row.request.state], safe_line(row.how, 20)
-    title: list[Part] = [(f"{how} ", sign.tone), (f"{request.kind}: ", "muted"), (safe_line(request.title, 300), "")]
+    title: list[Part] = [(safe_line(request.title, 300), "")]
+    if drawing.width >= _WORDS_FROM:
+        title = [(f"{how} ", sign.tone), (f"{request.kind}: ", "muted"), *title]
     reason = safe_line(row.reason, 300)
     when = clock_time(row.at, drawing.now) if row.at is not None else "when not known"
     if drawing.lines == 1 and reason:

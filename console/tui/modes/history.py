@@ -350,6 +350,8 @@ _NARROWEST_PARTIES, _WIDEST_PARTIES = 16, 44
 """Cells of the column of sender and recipients, a third of the width between them; more where the title leaves room."""
 _LEAST_TITLE = 28
 """Cells that names leave for the title of a message."""
+_NAMES_FROM = 42
+"""Cells of a row of one line from which on names have a column: in fewer they would leave no room for the title."""
 
 
 def history_lines(message: Message, drawing: Drawing, *, asked: str, is_mine: bool) -> tuple[Line, ...]:
@@ -390,6 +392,8 @@ def _single_line(message: Message, drawing: Drawing, begin: Line, asked: str) ->
     """Return the message in one line behind its time and sign: the column of names, then what it says."""
     title, kind, decision = row_title(message), message_kind_words(message), decision_words(message, asked)
     what: Line = decision or ((title, ""),)
+    if drawing.width < _NAMES_FROM:
+        return (*begin, *what)
     room = drawing.width - width_of(begin) - min(_LEAST_TITLE, width_of(what)) - 2
     names = _names_column(safe_line(message.sender, 64), safe_line(_recipients(message), 200), drawing.width, room)
     if not decision and kind and kind not in title:
