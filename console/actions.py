@@ -73,6 +73,14 @@ def written_key(key: str) -> str:
     return _WRITTEN_KEYS.get(key, key.replace("ctrl+", "^"))
 
 
+_KEYS_OF_WRITTEN = {written: key for key, written in _WRITTEN_KEYS.items()}
+
+
+def key_of_written(written: str) -> str:
+    """Return the key of Textual that people write so: `ctrl+l` for `^l`."""
+    return _KEYS_OF_WRITTEN.get(written, written.replace("^", "ctrl+"))
+
+
 class Action(Struct, frozen=True):
     """One thing the console can do.
 

@@ -7,14 +7,14 @@ wrong.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.widgets.panel import WidgetMessage
-from team_console.widgets.text import DONE, Line, Part, crop_name, fit, progress_bar, spread, width_of
+from team_console.widgets.panel import press_shown_key
+from team_console.widgets.text import DONE, Line, Part, crop_name, fit, progress_bar, spread, text_of, width_of
 from team_console.widgets.tones import ThemedLines
 from team_console.widgets.wrapping import wrap
 from textual.content import Content
@@ -25,12 +25,6 @@ from textual.widget import Widget
 
 class FewLines(ThemedLines, Widget):
     """A widget of a few lines, as high as they are."""
-
-    @dataclass
-    class Clicked(WidgetMessage["FewLines"]):
-        """The part with this name was clicked."""
-
-        name: str
 
     @abstractmethod
     def lines_at(self, width: int) -> Sequence[Line]:
@@ -47,52 +41,18 @@ class FewLines(ThemedLines, Widget):
         return self.strip(fit(lines[y] if y < len(lines) else (), width), width)
 
 
-class BarPiece(NamedTuple):
-    """A piece of a line: the name by which a click on it is told, empty where it cannot be clicked, and its parts."""
-
-    name: str
-    line: Line
-
-
-class BarPieceEnd(NamedTuple):
-    """The cell before which a piece of a line ends, and the name of the piece."""
-
-    cell: int
-    name: str
-
-
 class OneLine(FewLines):
     """One line: parts at the left, parts at the right."""
 
     DEFAULT_CSS = "OneLine { height: 1; }"
     _left: Line = ()
     _right: Line = ()
-    _ends: tuple[BarPieceEnd, ...] = ()
 
-    @property
-    def text(self) -> str:
-        """The text of the line."""
-        return "".join(text for text, _ in (*self._left, *self._right))
-
-    def set_line(self, left: Line, right: Line = (), *, ends: Iterable[BarPieceEnd] = ()) -> None:
-        """Show these parts; nothing is repainted when they are the same as before.
-
-        Args:
-            ends: Where pieces that can be clicked end, from left to right.
-        """
-        self._ends = tuple(ends)
+    def set_line(self, left: Line, right: Line = ()) -> None:
+        """Show these parts; nothing is repainted when they are the same as before."""
         if (left, right) != (self._left, self._right):
             self._left, self._right = left, right
             self.refresh()
-
-    def set_pieces(self, first: Sequence[BarPiece], last: Sequence[BarPiece]) -> None:
-        """Show named pieces at both ends, each of which can be clicked."""
-        right = _line_of_pieces(last)
-        begin = self.size.width - width_of(right)
-        # Before the first, and between those at both ends, there is nothing to press.
-        gap = BarPieceEnd(begin if last else 0, "")
-        ends = (BarPieceEnd(0, ""), *_ends_of(first, 0), gap, *_ends_of(last, begin))
-        self.set_line(_line_of_pieces(first), right, ends=ends)
 
     def fill(self) -> None:
         """Choose anew what fits into the line."""
@@ -102,26 +62,12 @@ class OneLine(FewLines):
         self.fill()
 
     def on_click(self, event: Click) -> None:
-        """Tell which part is under the mouse."""
-        x = event.x - self.styles.padding.left
-        if name := next((end.name for end in self._ends if x < end.cell), ""):
-            self.post_message(self.Clicked(self, name))
+        """Press the key that is clicked on."""
+        press_shown_key(self, spread(self._left, self._right, self.size.width), event.x - self.styles.padding.left)
 
     def lines_at(self, width: int) -> Sequence[Line]:
         """Return the line, its parts at both ends."""
         return (spread(self._left, self._right, width),)
-
-
-def _line_of_pieces(pieces: Iterable[BarPiece]) -> Line:
-    """Return the parts of all pieces as one line."""
-    return tuple(part for piece in pieces for part in piece.line)
-
-
-def _ends_of(pieces: Iterable[BarPiece], begin: int) -> Iterator[BarPieceEnd]:
-    """Yield where pieces end of which the first begins at the cell `begin`."""
-    for piece in pieces:
-        begin += width_of(piece.line)
-        yield BarPieceEnd(begin, piece.name)
 
 
 # The head: where one can go and what waits there; of which team, as whom, and how current what is shown is.
@@ -198,42 +144,41 @@ class Head(OneLine):
         old what is shown is, which the banner tells, too, and last the name of this place; never a number.
         """
         for left, right in self._layouts():
-            if width_of(_line_of_pieces(left)) + width_of(right) <= self.size.width:
+            if width_of((*left, *right)) <= self.size.width:
                 break  # else the last one, which is the shortest, is cut
-        self.set_pieces(left, (BarPiece("", right),))
+        self.set_line(left, right)
 
-    def _layouts(self) -> Iterator[tuple[list[BarPiece], Line]]:
+    def _layouts(self) -> Iterator[tuple[Line, Line]]:
         """Yield what the head may show, tabs and right end, each time with less than the time before."""
         facts = self._facts
         end = _end_of_head(facts)
         whole = (*_names_line(facts.team, facts.me), *end)
         for named in reversed(range(len(self._tabs) + 1)):
-            yield self._pieces(named), whole
-        yield self._pieces(0), (*_names_line("", facts.me), *end)
-        yield self._pieces(0), end
+            yield self._tabs_line(named), whole
+        yield self._tabs_line(0), (*_names_line("", facts.me), *end)
+        yield self._tabs_line(0), end
         short = _end_of_head(replace(facts, pulse=replace(facts.pulse, detail="")))
-        yield self._pieces(0), short
-        yield self._pieces(-1), short
+        yield self._tabs_line(0), short
+        yield self._tabs_line(-1), short
 
-    def _pieces(self, named: int) -> list[BarPiece]:
+    def _tabs_line(self, named: int) -> Line:
         """Return the tabs, the first `named` of them and the active one with their names; for -1 none with its name."""
-        pieces = []
+        parts: list[Part] = []
         for number, tab in enumerate(self._tabs):
             is_active = tab.id == self._active
-            has_name = number < named or (is_active and named >= 0)
-            pieces.append(BarPiece(tab.id, _tab_line(tab, has_name=has_name, is_active=is_active)))
-        return pieces
+            parts += _tab_parts(tab, has_name=number < named or (is_active and named >= 0), is_active=is_active)
+        return tuple(parts)
 
 
-def _tab_line(tab: Tab, *, has_name: bool, is_active: bool) -> Line:
+def _tab_parts(tab: Tab, *, has_name: bool, is_active: bool) -> Line:
     """Return key, name and count of a tab; the active one stands out as a chip."""
-    chip = "chip" if is_active else ""
-    key: Line = ((f" {tab.key}", chip or "key"),)
+    parts: Line = ((f" {tab.key}", "key"),)
     if has_name:
-        key = (*key, (f" {tab.label}", chip))
-    apart = " " if has_name else "·"
-    count: Line = ((apart, chip or "muted"), (tab.count, chip or tab.tone)) if tab.count else ()
-    return (*key, *count, (" ", chip))
+        parts = (*parts, (f" {tab.label}", ""))
+    if tab.count:
+        count: Line = ((f" {tab.count}", tab.tone),) if has_name else (("·", "muted"), (tab.count, tab.tone))
+        parts = (*parts, *count)
+    return ((f"{text_of(parts)} ", "chip"),) if is_active else (*parts, (" ", ""))
 
 
 def _names_line(team: str, me: str) -> Line:
@@ -287,9 +232,9 @@ class KeyBar(OneLine):
 
     def fill(self) -> None:
         """Show the first keys, as far as there is room beside the pinned ones."""
-        last = [BarPiece(hint.key, _key_line(hint)) for hint in self._pinned]
-        room = self.size.width - width_of(_line_of_pieces(last)) - 1
-        first: list[BarPiece] = []
+        last = tuple(chain.from_iterable(map(_key_line, self._pinned)))
+        room = self.size.width - width_of(last) - 1
+        first: Line = ()
         for hint in self._hints:
             line = _key_line(hint)
             if not first and width_of(line) > room:
@@ -297,8 +242,8 @@ class KeyBar(OneLine):
             room -= width_of(line)
             if room < 0:
                 break
-            first.append(BarPiece(hint.key, line))
-        self.set_pieces(first, last)
+            first = (*first, *line)
+        self.set_line(first, last)
 
 
 def _key_line(hint: KeyHint) -> Line:

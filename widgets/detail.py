@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from team_console.store.protocol.shown_when_decided import Seen
 from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, DocumentArea, laid_out
 from team_console.widgets.held_frames import Frames, WhenHeld, frames_of, visible_region
-from team_console.widgets.panel import NotShown, TitledPanel, room_of
+from team_console.widgets.panel import NotShown, TitledPanel, press_shown_key, room_of
 from team_console.widgets.text import Line, cell_len, fit, marked_hits, text_of, width_of
 from team_console.widgets.tones import ThemedLines
 from team_console.widgets.wrapping import parts_within
 from textual.binding import Binding, BindingType
-from textual.events import Resize
+from textual.events import Click, Resize
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -260,6 +260,12 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
         if (frames := frames_of(self)) is not None:
             frames.watch(self)
 
+    def on_click(self, event: Click) -> None:
+        """Press the key that is clicked on, of what is read."""
+        at = event.y - self.gutter.top + self.scroll_offset.y
+        if event.y >= self.gutter.top and at < len(self._lines):
+            press_shown_key(self, self._lines[at], event.x - self.gutter.left)
+
     def action_want(self, action: str) -> None:
         """Ask for an action that is about what is read."""
         self.post_message(self.Wanted(action))
@@ -452,7 +458,7 @@ class Detail(TitledPanel, ThemedLines, ScrollView, can_focus=True):
             position = position.partition(" · ")[0]
         right: Line = ((position, ""),) if position else ()
         if is_above and document.banner:
-            self.set_title(((document.banner, "warn"),), right)
+            self.set_title(document.banner, right)
             return
         has_room = cell_len(document.title) + cell_len(position) + _EDGE <= self.outer_size.width
         words = [kind, name] if has_room or not name else [name]

@@ -142,7 +142,7 @@ class Document(Struct, frozen=True):
     title: str
     blocks: tuple[Block, ...] = ()
     headline: str = ""
-    banner: str = ""
+    banner: Line = ()
     facts: Line = ()
     more: tuple[Fact, ...] = ()
     token: str = ""
@@ -289,7 +289,7 @@ def _remark_lines(remarks: Sequence[Remarked], number: int, width: int) -> Itera
 
 def _head(document: Document, width: int) -> list[Line]:
     """Return banner, headline and facts; a fact that does not fit into the line goes to the next one as a whole."""
-    lines = wrap(((document.banner, "alert"),), width) if document.banner else []
+    lines = wrap(document.banner, width) if document.banner else []
     first = next(iter(document.blocks), None)
     says_headline = isinstance(first, Text) and first.text.partition("\n")[0] == f"# {document.headline}"
     if document.headline and not says_headline:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from team_console.widgets.text import Line, cell_len, crop_name, width_of
+from team_console.widgets.text import Line, Part, cell_len, crop_name, key_at, width_of
 from team_console.widgets.tones import TONES
 from textual.app import ScreenStackError
 from textual.await_complete import AwaitComplete
 from textual.content import Content
+from textual.events import Click
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -32,6 +33,7 @@ class TitledPanel(_Widget):
     """Whether the left part of the title is cut where both have no room; else the right part goes."""
     _left: Line = ()
     _right: Line = ()
+    _title_drawn: Line = ()
 
     def set_title(self, left: Line, right: Line = ()) -> None:
         """Show safe text at the two ends of the edge."""
@@ -44,6 +46,11 @@ class TitledPanel(_Widget):
         super().notify_style_update()
         self.draw_title()
 
+    def on_click(self, event: Click) -> None:
+        """Press the key that is clicked on in the title."""
+        if event.y < self.gutter.top:
+            press_shown_key(self, self._title_drawn, event.x - 1)  # the first cell is the edge
+
     def draw_title(self) -> None:
         """Write the title, with the edge between its two parts."""
         before, room = " ", self.outer_size.width - 2
@@ -53,20 +60,27 @@ class TitledPanel(_Widget):
         least_left = _LEAST if self.KEEPS_RIGHT else width_of(self._left) + blanks + 1
         right = self._right if width_of(self._right) + blanks <= room - least_left else ()
         room_of_left = room - (width_of(right) + blanks if right else 0)
-        parts: list[tuple[str, str]] = []
+        parts: list[Part] = []
         cells_left = room_of_left - blanks
         for text, tone in self._left:
             shown = crop_name(text, max(0, cells_left))
-            parts.append((shown, _style(tone)))
+            parts.append((shown, tone))
             cells_left -= cell_len(shown)
-        title = Content.assemble(before, *parts, " ") if parts else Content("")
+        line: Line = ((before, ""), *parts, (" ", "")) if parts else ()
+        title = Content.assemble(*_styled(line))
         if right:
             kind, colour = self.styles.border_top
             edge = ("═" if kind == "double" else "─") * max(0, room_of_left - title.cell_length)
-            said = ((text, _style(tone)) for text, tone in right)
-            title = Content.assemble(title, Content.styled(edge, Style(foreground=colour)), " ", *said, " ")
+            said: Line = ((" ", ""), *right, (" ", ""))
+            title = Content.assemble(title, Content.styled(edge, Style(foreground=colour)), *_styled(said))
+            line = (*line, (edge, ""), *said)
+        self._title_drawn = line
         if self.border_title != title:
             self.border_title = title
+
+
+def _styled(line: Line) -> list[tuple[str, str]]:
+    return [(text, _style(tone)) for text, tone in line]
 
 
 def _style(tone: str) -> str:
@@ -105,6 +119,19 @@ class WidgetMessage(Message, Generic[WidgetT]):
     def control(self) -> WidgetT:
         """See `Message.control`."""
         return self.widget
+
+
+@dataclass
+class KeyClicked(WidgetMessage[Widget]):
+    """A key that the screen shows was clicked on; it is to be pressed. `key` is written as people write it."""
+
+    key: str
+
+
+def press_shown_key(widget: Widget, line: Line, cell: int) -> None:
+    """Have the key pressed that a line of `widget` shows at a cell, if it shows one there."""
+    if key := key_at(line, cell):
+        widget.post_message(KeyClicked(widget, key))
 
 
 @dataclass

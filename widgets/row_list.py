@@ -14,7 +14,7 @@ from time import monotonic
 from typing import ClassVar, Generic, TypeVar
 
 from team_console.widgets.held_frames import Frames, HeldRows, WhenHeld, frames_of, visible_region
-from team_console.widgets.panel import NotShown, TitledPanel, WidgetMessage, room_of
+from team_console.widgets.panel import NotShown, TitledPanel, WidgetMessage, press_shown_key, room_of
 from team_console.widgets.row_drawing import GUTTER, Draw, Drawing, RowPainter, RowPlaces
 from team_console.widgets.text import Line, text_of
 from team_console.widgets.tones import ThemedLines
@@ -324,10 +324,15 @@ class RowList(TitledPanel, ThemedLines, ScrollView, Generic[RowT], can_focus=Tru
             self.post_message(self.Opened(self, self.cursor_key))
 
     def on_click(self, event: Click) -> None:
-        """Put the cursor where a click is; open at a double click."""
+        """Put the cursor where a click is; open at a double click. In a heading press the key that is clicked on."""
         y = event.y - self.gutter.top  # the title above the rows is no row
         index, line = self._places.at(y + self.scroll_offset.y)
-        if y >= 0 and line >= 0 and 0 <= index < len(self.rows):
+        if y < 0 or not 0 <= index < len(self.rows):
+            return
+        if line < 0:
+            below = self.rows[self._places.below(index)]
+            press_shown_key(self, self._painter.heading(below, room_of(self).width), event.x)
+        else:
             self._go(index)
             self.disturbances.note_click()
             if event.chain == 2:

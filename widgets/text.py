@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import groupby
 
 from rich.cells import cached_cell_len, set_cell_size, split_graphemes
 from rich.cells import cell_len as _cell_len
@@ -174,6 +175,26 @@ def spread(left: Line, right: Line, width: int) -> Line:
     if end >= width:
         return fit(right, width)
     return (*fit(left, width - end), *right)
+
+
+_KEY_TONES = frozenset({"key", "chip"})
+
+
+def key_at(line: Line, cell: int) -> str:
+    """Return the key that is shown at a cell of a line, its words beside it included; empty where none is.
+
+    A part of blanks ends what belongs to a key; where several stand together each has the words behind it.
+    """
+    end = 0
+    for _, together in groupby(line, key=lambda part: not part[0].strip()):
+        begin, found = end, ""
+        for text, tone in together:
+            if tone in _KEY_TONES and (end <= cell or not found):
+                found = text.split()[0]
+            end += cell_len(text)
+        if begin <= cell < end:
+            return found
+    return ""
 
 
 def marked_hits(line: Line, words: tuple[str, ...]) -> Line:

@@ -10,7 +10,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, ClassVar
 
-from team_console.console.actions import BY_ID, configure_keys
+from team_console.console.actions import BY_ID, configure_keys, key_of_written
 from team_console.console.preferences import Preferences, load_preferences, mistakes_in_words, wrong_environment
 from team_console.console.selection import ActionContext
 from team_console.console.tui.absence import LastVisit, Visit
@@ -31,6 +31,7 @@ from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import asker_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.waiting import human_present
+from team_console.widgets.panel import KeyClicked
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
@@ -182,6 +183,10 @@ class ConsoleApp(GuardedApp[int]):
                 self.main.absence.tell_after_absence(away)
         self._last_key_at = moment, now
         await self._keys.take(event)
+
+    @on(KeyClicked)
+    async def _key_clicked(self, event: KeyClicked) -> None:
+        await self._keys.click(key_of_written(event.key), event.widget)
 
     def keep_typed(self) -> None:
         """See `GuardedApp.keep_typed`; a form that is taken down has no fields any more."""

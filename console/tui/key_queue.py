@@ -14,6 +14,7 @@ from textual.app import App
 from textual.errors import NoWidget
 from textual.events import Event, Key, MouseDown, MouseUp, Paste
 from textual.message_pump import MessagePump
+from textual.widget import Widget
 from textual.widgets import Input
 
 _QUIT = "ctrl+q"
@@ -28,11 +29,18 @@ _LONGEST_HOLD, _LOOK_APART = 8.0, 0.01
 
 
 class _Pressed(NamedTuple):
-    """What came from a hand, the last frame that the terminal held then, and whether it is the key before again."""
+    """What came from a hand.
+
+    Attributes:
+        frame: The last frame that the terminal held then.
+        is_repeat: Whether it is the key before again.
+        name: What the record of a decision calls it.
+    """
 
     event: Event
     frame: int
     is_repeat: bool
+    name: str
 
 
 class KeyQueue:
@@ -66,7 +74,18 @@ class KeyQueue:
         """Return whether `event` comes from a hand, and comes for the first time."""
         return isinstance(event, Key | Paste | MouseDown | MouseUp) and not event.is_forwarded
 
-    async def take(self, event: Event) -> None:
+    async def click(self, key: str, on: Widget) -> None:
+        """Press a key that was clicked on where the screen shows it, in the widget `on`.
+
+        While words are typed the focus leaves them: there the key would be a letter.
+        """
+        event = Key(key, None)
+        if event.is_printable and _is_typed_in(self._app.focused):
+            around = (each for each in on.ancestors if isinstance(each, Widget) and each.can_focus)
+            self._app.screen.set_focus(next(around, None))
+        await self.take(event, by_mouse=True)
+
+    async def take(self, event: Event, *, by_mouse: bool = False) -> None:
         """Let `event` take effect in its turn; one that asks again to leave does not wait for what may be stuck."""
         if _is_quit(event) and any(_is_quit(waiting.event) for waiting in self._waiting):
             await self._dispatch(event)
@@ -76,7 +95,7 @@ class KeyQueue:
             return
         is_repeat = bool(key) and key == self._key_before and event.time - self._key_before_at < REPEAT
         self._key_before, self._key_before_at = key, event.time
-        self._waiting.append(_Pressed(event, self._frames.held, is_repeat))
+        self._waiting.append(_Pressed(event, self._frames.held, is_repeat, "mouse" if by_mouse else _name_of(event)))
         if not self._is_following and self._holding_since is None:
             await self._hand_out()
 
@@ -127,8 +146,7 @@ class KeyQueue:
             if self._waits_for_screen():
                 return
             # Not always the event above: a screen that was given up may have cost the keys before ctrl+q.
-            event, self._frames.pressed, self._frames.is_repeat = self._waiting.popleft()
-            self._frames.key = _name_of(event)
+            event, self._frames.pressed, self._frames.is_repeat, self._frames.key = self._waiting.popleft()
             if self._is_refused(event):
                 continue
             await self._dispatch(event)

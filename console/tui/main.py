@@ -10,9 +10,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from msgspec.structs import replace
-from team_console.console.actions import ACTIONS, BY_ID, Action, Group, actions_in, shown_key
+from team_console.console.actions import ACTIONS, BY_ID, Action, Group
 from team_console.console.preferences import Preferences
-from team_console.console.selection import NOTHING, ActionContext, Mode
+from team_console.console.selection import NOTHING, ActionContext
 from team_console.console.tui.absence import Absence, Visit
 from team_console.console.tui.background import Background
 from team_console.console.tui.cache import ScreenCache
@@ -29,7 +29,6 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.service.caller import Caller
 from team_console.store.views.rows import RequestRow
-from team_console.widgets.bars import FewLines
 from team_console.widgets.detail import Detail
 from team_console.widgets.held_frames import Frames, frames_of
 from textual import on
@@ -403,20 +402,6 @@ class MainScreen(Screen[None]):
     def _go_to(self, event: Pane.GoTo) -> None:
         event.stop()
         self.lists.go_to_row(event.mode, event.key)
-
-    @on(FewLines.Clicked, "#keys")
-    def _key_clicked(self, event: FewLines.Clicked) -> None:
-        if self.pane.search.is_open:
-            self.pane.search.close(keep=event.name == "enter")
-            return
-        here = actions_in(self.lists.mode, read_only=self.cannot_write)
-        action = next((action for action in here if shown_key(action) == event.name), None)
-        if action is not None:
-            self.action_perform(action.id)
-
-    @on(FewLines.Clicked, "#head")
-    def _tab_clicked(self, event: FewLines.Clicked) -> None:
-        self.lists.go(Mode(event.name))
 
     @on(ScreenSuspend)
     @on(ScreenResume)

@@ -18,7 +18,7 @@ from team_console.widgets.document import Document
 from team_console.widgets.form_results import UNSURE, Stopped
 from team_console.widgets.request_documents import newer_words, newest_version
 from team_console.widgets.signs import REQUESTS
-from team_console.widgets.text import clock_time
+from team_console.widgets.text import Line, clock_time
 
 # A request that is read, and what is pending about it.
 
@@ -78,13 +78,17 @@ def pending_words(decided: str) -> str:
 
 def with_pending(document: Document, decided: str) -> Document:
     """Return the document of a thing with a pending decision or a draft, which says so first."""
-    how = "a and r go on with what you began" if decided == DRAFT else "U undo, W write now"
-    return with_banner(document, f"{pending_words(decided)} · {how}")
+    if decided == DRAFT:
+        return with_banner(document, pending_words(decided), ("a", " and "), ("r", " go on with what you began"))
+    return with_banner(document, pending_words(decided), ("U", " undo, "), ("W", " write now"))
 
 
-def with_banner(document: Document, outcome: str) -> Document:
-    """Return the document of a request that waits no more while it is read, which says so above its text."""
-    return replace(document, banner=" · ".join(filter(None, (outcome, document.banner))))
+def with_banner(document: Document, outcome: str, *keys: tuple[str, str]) -> Document:
+    """Return the document with what became of it above its text, and behind that keys, each with the words for it."""
+    banner: Line = ((f"{outcome} ·", "alert"), (" ", ""))
+    for key, words in keys:
+        banner = (*banner, (key, "key"), (words, "alert"))
+    return replace(document, banner=(*banner, (" · ", "alert"), *document.banner) if document.banner else banner)
 
 
 # Toasts: what was done, in the words of what is known (written, never delivered), and what failed.

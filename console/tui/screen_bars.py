@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from time import monotonic
 
@@ -58,7 +57,8 @@ class ScreenBars:
             self._position_words(),
             self.busy,
         )
-        tabs = tabs_of(view, self._places, watched=me if screen.read_only else "")
+        watched = me if screen.read_only else ""
+        tabs = tuple(_tab(mode, view, watched) for mode in PLACES if mode in self._places)
         self.head.show(tabs, str(mode.place), facts)
         self.banner.show(notice_of(situation, now))
 
@@ -73,7 +73,7 @@ class ScreenBars:
         screen = self._screen
         if not screen.is_mounted:
             return
-        is_filtering = screen.lists.front.search.is_open
+        is_filtering = screen.lists.front.search.takes_keys
         self.keys.display = screen.is_in_front or is_filtering  # a form has keys of its own, and the row
         if not screen.is_in_front or is_filtering:
             self.keys.show(_KEYS_OF_SEARCH)
@@ -118,16 +118,12 @@ def places_with_something(view: View | None) -> frozenset[Mode]:
     return frozenset(found)
 
 
-def tabs_of(view: View | None, places: Collection[Mode], *, watched: str) -> tuple[Tab, ...]:
-    """Return the tabs of these places. Without a view they carry no counts, because none are known.
+def _tab(mode: Mode, view: View | None, watched: str) -> Tab:
+    """Return the tab of a place; without a view it carries no count, because none is known.
 
     Args:
         watched: Whose place this is when somebody else looks on, safe text.
     """
-    return tuple(_tab(mode, view, watched) for mode in PLACES if mode in places)
-
-
-def _tab(mode: Mode, view: View | None, watched: str) -> Tab:
     count, tone = _count_on_tab(mode, view) if view is not None else ("", "muted")
     label = f"Needs {watched}" if watched and mode is Mode.NEEDS else mode.label
     return Tab(str(mode), mode.key, label, count, tone)

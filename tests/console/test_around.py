@@ -13,9 +13,7 @@ from team_console.console.tui import main
 from team_console.store.backends.open import open_team
 from team_console.store.service.waiting import human_present
 from team_console.widgets import row_list
-from team_console.widgets.bars import Head, KeyBar
 from team_console.widgets.row_list import RowList
-from textual.events import MouseDown, MouseUp
 
 from tests import showcase
 from tests.console.conftest import hand_in_plan, letter, opened
@@ -24,24 +22,6 @@ from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.terminal import Terminal, console
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.mark.anyio
-async def test_tabs_and_keys_can_be_clicked(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        keys = desk.app.main.query_one(KeyBar).text
-        await desk.pilot.click(KeyBar, offset=(1 + keys.index("r reject"), 0))
-        form = await desk.form()
-        x = 1 + desk.app.main.query_one(Head).text.index("History")
-        for kind in (MouseDown, MouseUp):  # as a terminal sends them: the pilot's own pass by the keys
-            desk.app.post_message(kind(None, x, 0, 0, 0, 1, False, False, False))
-        await desk.settle()
-        assert (desk.front, desk.app.main.lists.mode) == (form, "needs"), "around a form nothing is clicked"
-        await desk.press("escape")
-        await desk.until(desk.can_act, "the list around the form")
-        await desk.pilot.click(Head, offset=(x, 0))
-        await desk.until(lambda: desk.app.main.lists.mode == "history", "the mode")
 
 
 @pytest.mark.anyio

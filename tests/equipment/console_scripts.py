@@ -16,10 +16,10 @@ A line is one of these; `$NAME` in it stands for what was kept:
 - `press KEY ...`, `ask KEY ...` for keys that open a form, `type WORDS`, `paste WORDS`, `together KEY ...` for keys
   that arrive at once, `perform ACTION ...`, `fill FIELD TEXT`, and `select NAME` for an agent of the roster.
 - `form` waits until one is open, `back` until none is, `calm` until a change is no longer fresh; `look` reads the
-  team now, `drag 60,4 70,5` selects with the mouse, `double-click 10,3` clicks, `tick` lets a second be over,
-  `look-through` stands on each row once, `resize 80x24` gives the terminal another size, `cover NUMBER` draws over so
-  many lines and `cover WORDS` over those with these words; `cut NUMBER PARTS` is a kill once so many decisions that
-  wait are written, and perhaps so many parts of the next.
+  team now, `drag 60,4 70,5` selects with the mouse, `double-click 10,3` clicks, `click WORDS` on words, `tick` lets a
+  second be over, `look-through` stands on each row once, `resize 80x24` gives the terminal another size, `cover NUMBER`
+  draws over so many lines and `cover WORDS` over those with these words; `cut NUMBER PARTS` is a kill once so many
+  decisions that wait are written, and perhaps so many parts of the next.
 
 Below it stands, indented, what must hold, or must come to hold:
 
@@ -55,7 +55,7 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.waiting import human_present
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets.form import Excerpt
-from textual.events import Key, Paste
+from textual.events import Key, MouseDown, MouseUp, Paste
 from textual.widgets import Input, Static, TextArea
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, change, edited_by, opened, rewrite
@@ -219,6 +219,11 @@ class ConsoleScript:
             await desk.type(rest)
         elif verb == "double-click":
             await desk.pilot.double_click(offset=(int(rest.partition(",")[0]), int(rest.partition(",")[2])))
+        elif verb == "click":
+            y, x = next((y, line.index(rest)) for y, line in enumerate(desk.text.split("\n")) if rest in line)
+            for kind in (MouseDown, MouseUp):  # as a terminal sends them: the pilot's own pass by the keys
+                desk.app.post_message(kind(None, x, y, 0, 0, 1, False, False, False))
+            await desk.settle()
         elif verb == "drag":
             begin, end = ((int(word.partition(",")[0]), int(word.partition(",")[2])) for word in words)
             await desk.pilot.mouse_down(offset=begin)

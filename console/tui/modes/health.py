@@ -271,10 +271,21 @@ class HealthPane(Pane[Row]):
         if isinstance(row, FindingGroup):
             self.listing.fold(row)
             self.show(self.listing.situation, self.listing.now)
-        elif isinstance(row, Problem) and (request := self.listing.request_about(row)) is not None:
-            self.post_message(self.GoTo(Mode.REQUESTS if request.is_open else Mode.DECISIONS, request.key))
-        else:
+        elif not self._goes_to_request():
             super().open()
+
+    def action_read_on(self) -> None:
+        """See `Pane`; also from within the text of a finding enter goes to the request that it is about."""
+        if not self._goes_to_request():
+            super().action_read_on()
+
+    def _goes_to_request(self) -> bool:
+        """Go to the request that the finding under the cursor is about; False where it is about none."""
+        row = self.rows.cursor_row
+        request = self.listing.request_about(row) if isinstance(row, Problem) else None
+        if request is not None:
+            self.post_message(self.GoTo(Mode.REQUESTS if request.is_open else Mode.DECISIONS, request.key))
+        return request is not None
 
     def focus_first(self) -> None:
         """Go to the facts; archives are looked at anew, since nothing else tells what became of them meanwhile."""

@@ -164,9 +164,9 @@ class NeedsListing(Listing[ActionItem]):
 
     def heading(self, below: tuple[ActionItem, ...], drawing: Drawing) -> Line:
         """Return the group, how many, and the key that marks the news as read."""
-        return spread(((f" {self.group_words(below)}", "muted"),), self.key_of_group(below), drawing.width)
+        return spread(((f" {self.group_words(below)}", "muted"),), self.shortcut_of_group(below), drawing.width)
 
-    def key_of_group(self, below: tuple[ActionItem, ...]) -> Line:
+    def shortcut_of_group(self, below: tuple[ActionItem, ...]) -> Line:
         """Return the key that marks a group of news as read; empty for another group, and where no key writes."""
         is_news = part_of(below[0]) is ItemPart.INFORMATION and not self.cache.read_only
         return (("D", "key"), (" mark all read ", "muted")) if is_news else ()
@@ -368,7 +368,7 @@ class NeedsPane(Pane[ActionItem]):
     def words_at_end(self) -> Line:
         """See `Pane`; of the news also the key that marks them as read."""
         top = self.rows.rows_at_top
-        key, words = self.listing.key_of_group(top) if top else (), super().words_at_end()
+        key, words = self.listing.shortcut_of_group(top) if top else (), super().words_at_end()
         return (*key, ("  ", ""), *words) if key else words
 
     def tick(self, now: datetime) -> None:

@@ -193,9 +193,11 @@ class Pane(Container, Generic[RowT]):
         if listing.sort:
             notes.append(f"o by {listing.sort}")
         if listing.query_text:
-            notes.append(f"/ {listing.query_text}  esc ✕")
+            notes.append(f"/ {listing.query_text}")
         title = self.title_of(shown, total) if listing.situation.view is not None else listing.MODE.label
         words: Line = (("   " + "  ".join(notes), "warn"),) if notes else ()
+        if listing.query_text:
+            words = (*words, ("  ", ""), ("esc", "key"), (" ✕", "warn"))
         self.rows.set_title(((title, ""), *words), self.words_at_end())
 
     def title_of(self, shown: int, total: int) -> str:
@@ -207,8 +209,8 @@ class Pane(Container, Generic[RowT]):
         mode = self.listing.MODE
         if mode.other is None:
             return ()
-        label = mode.other.label.lower()
-        return ((f"{label} →" if mode.other.place is not mode.other else f"← {label}", "muted"),)
+        label, is_second = mode.other.label.lower(), mode.other.place is not mode.other
+        return ((f"{label} ", "muted"), ("→", "key")) if is_second else (("←", "key"), (f" {label}", "muted"))
 
     def shown_document(self) -> Document | None:
         """Return the document of the row under the cursor."""

@@ -107,8 +107,8 @@ class DetailPresenter:
         if document is not None and request is not None and document.token == digest_of(request.question):
             document = self._with_remarks(document, request)
         if document is not None and (outcome := self.outcome):
-            shows_newer = " · enter shows" if self.newer_version else ""
-            document = with_banner(document, f"{outcome}{shows_newer} · n next")
+            shows_newer = (("enter", " shows · "),) if self.newer_version else ()
+            document = with_banner(document, outcome, *shows_newer, ("n", " next"))
         host.detail.show(document)
         if self._neighbours_timer is not None:
             self._neighbours_timer.stop()

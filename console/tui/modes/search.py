@@ -127,6 +127,12 @@ class Search:
         return self.line.is_open
 
     @property
+    def takes_keys(self) -> bool:
+        """Whether keys are letters of the words: who clicks on a row meanwhile has left them."""
+        focused = self.line.screen.focused if self.is_open else None
+        return focused is not None and focused.parent is self.line
+
+    @property
     def _words(self) -> str:
         """The words that hold now."""
         return self._host.detail.sought if self._host.is_reading else self._host.listing.query_text
