@@ -19,7 +19,7 @@ from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.editor import edit_text
 from team_console.console.tui.lists import Lists
-from team_console.console.tui.modes.message_sources import ContentWanted, EvidenceWanted
+from team_console.console.tui.modes.listing import ContentWanted, EvidenceWanted
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.pending_decisions import PendingDecision, PendingDecisions
 from team_console.console.tui.screen_bars import ScreenBars

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
-from team_console.console.tui.modes.presenter import ShownList
+from team_console.console.tui.modes.listing import Listing
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.views.search import Query, parse_query, query_completions
+from team_console.widgets.detail import Detail
 from team_console.widgets.line_field import Completer, Field
+from team_console.widgets.row_list import RowList
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Static
@@ -109,6 +111,32 @@ class SearchLine(Container):
         self._when_submitted(event.value)
 
 
+class SearchedList(Protocol):
+    """A list with its thing under the cursor beside it, as its search uses it."""
+
+    @property
+    def listing(self) -> Listing[Any]:
+        """What the list is of."""
+
+    @property
+    def rows(self) -> RowList[Any]:
+        """The list."""
+
+    @property
+    def detail(self) -> Detail:
+        """The thing under the cursor."""
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the thing has the whole screen."""
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows that fit a query."""
+
+    def step(self, direction: int) -> bool:
+        """Go to the next thing, or the one before; False at the end."""
+
+
 class Search:
     """The search of one list: its line, the query of the words in it, and the way from hit to hit.
 
@@ -116,7 +144,7 @@ class Search:
         line: Where the words are typed.
     """
 
-    def __init__(self, host: ShownList) -> None:
+    def __init__(self, host: SearchedList) -> None:
         self._host = host
         self.line = SearchLine(lambda: host.listing.query_values(), self._search, self._submit)
         self._last_query = Query()
