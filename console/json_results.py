@@ -304,6 +304,8 @@ class ShownJson(Result):
     """what its client's transcript had before it asked; null: none belongs to it"""
     remarks: list[RemarkThenJson]
     """remarks on lines of it and of its earlier versions"""
+    asker: str | None
+    """of an open request: what became of its asker since, such as "has ended"; null: nothing that matters"""
     before: list[RequestJson]
     """earlier requests for the same thing that were decided, the newest first, at most five"""
     request: RequestJson | None

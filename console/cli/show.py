@@ -25,6 +25,7 @@ from team_console.store.views.conversation import Thread, gather_thread, version
 from team_console.store.views.history import newest_archived
 from team_console.store.views.projection import view_of
 from team_console.store.views.proposals import lines_to_remark
+from team_console.store.views.roster import asker_words
 from team_console.store.views.rows import RequestRow, View, as_json
 from team_console.store.views.status import MOST_ARCHIVED, request_json
 from team_console.widgets.document import HEADS, Document, Heading, fact, laid_out
@@ -125,6 +126,7 @@ def _as_json(call: Call, thread: Thread, view: View) -> dict[str, Any]:
         "seen_words": codes,
         "why": to_builtins(why) if why is not None else None,
         "remarks": [{**asdict(one.remark), "now": one.now} for one in _placed_remarks(call, row, view)],
+        "asker": asker_words(view, row) or None if row is not None else None,
         "before": [request_json(other, view.now, causes[other.key]) for other in before],
         "request": next((version for version in versions if version["request_id"] == thread.request_id), None),
         "versions": versions,
@@ -174,6 +176,8 @@ def _document_of(call: Call, message: Message, view: View) -> Document:
         return message_document(message, now=view.now, content=content)
     document = request_document(row, now=view.now, requests=view.requests, me=call.actor, content=content)
     remarks = remarks_on(row, earlier_plans(row, view.requests), content, typed={})
+    if words := asker_words(view, row):
+        document = replace(document, more=(*document.more, fact("the asker", words)))
     return replace(document, remarks=remarks)
 
 

@@ -126,8 +126,7 @@ def send_roster(caller: Caller) -> Receipt:
         if not messages:
             text = f"team {tx.config.name} has no residents to tell the roster"
             raise TeamError(Code.AGENT_NOT_FOUND, text, "A resident is a member with the role resident.")
-        to = [message.recipients[0] for message in messages]
-        tx.record("roster", ids=ids_of(messages), to=to)
+        tx.record("roster", ids=ids_of(messages), to=[message.recipients[0] for message in messages])
     return receipt(tx, "roster", messages)
 
 

@@ -96,8 +96,13 @@ def clear(
             if (stays := tx.get(message_id)) is not None:
                 leave_as_is(tx, stays, refused.rows[message_id])
         if gone:
-            facts = {"statuses": dict(Counter(message.status for message in gone)), "failed": _failed_for_audit(gone)}
-            tx.record("clear", ids=ids_of(gone), older_than_days=older_than_days, **facts)
+            tx.record(
+                "clear",
+                ids=ids_of(gone),
+                older_than_days=older_than_days,
+                statuses=dict(Counter(message.status for message in gone)),
+                failed=_failed_for_audit(gone),
+            )
         for message in gone:
             archive_and_remove(tx, message)
         return gone, bound

@@ -224,10 +224,7 @@ def _value_for_settings(key: str, value: Any) -> Any:
 
 def _facts_of(agent: Agent) -> dict[str, Any]:
     """Return a member as the audit trail keeps it."""
-    return {
-        "name": agent.name,
-        **{key: (list(value) if isinstance(value, tuple) else value) for key, value in fields_of(agent).items()},
-    }
+    return {"name": agent.name, **fields_of(agent)}
 
 
 def _left_behind_warnings(tx: Transaction, names: Sequence[str]) -> list[str]:

@@ -220,8 +220,7 @@ class _Migration:
                 else:
                     self._done.differing.append(message.message_id)
             if self._done.live or self._done.updated:
-                facts = {"live": self._done.live, "updated": self._done.updated, **self._ids_by_desk(messages)}
-                self._record(tx, **facts)
+                self._record(tx, live=self._done.live, updated=self._done.updated, **self._ids_by_desk(messages))
         self._progress("messages", self._done.live)
 
     def _copy_archive(self, name: str, messages: Sequence[Message]) -> None:

@@ -289,9 +289,11 @@ def _expire(caller: Caller, snapshot: Snapshot, scope: PassScope, done: PassResu
             if (why := refused.rows.get(message.message_id)) is not None:
                 left += leave_refused_row(tx, message, message.recipients, why)
                 continue
-            ended = {"status": Status.EXPIRED.value, "next_attempt_at": None, "ended_at": to_text(tx.now)}
-            expired.append(message.with_changes(**ended, table_refuses=None))
-            tx.replace(message, expired[-1])
+            ended = message.with_changes(
+                status=Status.EXPIRED.value, next_attempt_at=None, ended_at=to_text(tx.now), table_refuses=None
+            )
+            expired.append(ended)
+            tx.replace(message, ended)
         if expired:
             tx.record("expire", ids=ids_of(expired))
         return expired, left

@@ -155,8 +155,7 @@ def hand_over(
             chosen = _choose_what_fits(fresh, tx.config, room, size, urgent)
             handed = [_mark_delivered(tx, message, caller.actor, session) for message in chosen]
             if handed:
-                ids = ids_of(handed)
-                tx.record("hand_over", agent=caller.actor, session=session, ids=ids)
+                tx.record("hand_over", agent=caller.actor, session=session, ids=ids_of(handed))
     except TeamError as error:
         # What is on record as handed over never comes again. Where nobody can tell, twice is better than never.
         # guard: session-mail-after-unknown-commit

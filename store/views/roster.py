@@ -226,6 +226,21 @@ class AgentPage(Struct, frozen=True):
     ran: tuple[ToolCall, ...] = ()
 
 
+def asker_words(view: View, request: RequestRow) -> str:
+    """Return what became of the asker of an open request since, as the end of a sentence; empty for nothing."""
+    row = next((row for row in view.roster if row.name == request.asker), None)
+    if row is None or not request.is_open:
+        return ""
+    if row.state is AgentState.STOPPED:
+        return "has ended"
+    if row.stranger:
+        return "is on no roster"
+    recorded = view.snapshot.recorded
+    if recorded is not None and recorded.is_by_former_member(request.question):
+        return "left and came back since"
+    return ""
+
+
 def agent_page(view: View, name: str) -> AgentPage | None:
     """Return the page of an agent; None for a name that is not on the roster."""
     row = next((row for row in view.roster if row.name == name), None)

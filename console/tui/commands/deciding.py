@@ -37,8 +37,8 @@ from team_console.store.service.decision import Decision
 from team_console.store.views.alike import decided_before
 from team_console.store.views.evidence import Mark
 from team_console.store.views.proposals import lines_to_remark
-from team_console.store.views.roster import mode_words
-from team_console.store.views.rows import AgentState, RequestRow
+from team_console.store.views.roster import asker_words, mode_words
+from team_console.store.views.rows import RequestRow
 from team_console.widgets.answer_form import AnswerForm, Answers, Notes
 from team_console.widgets.fields import Ask, FieldKind, OptionLine, whole_text, words_of_a_decision
 from team_console.widgets.form_results import DeferredResult
@@ -322,14 +322,9 @@ def facts_before_deciding(screen: MainScreen, row: RequestRow) -> str:
     missing = sum(piece.mark is Mark.MISSING for section in sections for piece in section.pieces)
     if missing:
         facts.append(f"{counted(missing, 'thing')} it names {'is' if missing == 1 else 'are'} missing")
-    recorded = screen.view.snapshot.recorded if screen.view is not None else None
     agent = next((each for each in screen.situation.roster if each.name == row.asker), None)
-    if agent is not None and agent.state is AgentState.STOPPED:
-        facts.append("the asker has ended")
-    elif agent is not None and agent.stranger:
-        facts.append("the asker is on no roster")
-    elif recorded is not None and recorded.is_by_former_member(row.question):
-        facts.append("the asker left and came back since")
+    if screen.view is not None and (words := asker_words(screen.view, row)):
+        facts.append(f"the asker {words}")
     elif agent is not None and agent.last_seen is not None:
         facts.append(f"asker seen {short_ago(agent.last_seen, screen.caller.team.clock())}")
     return " · ".join(facts)
