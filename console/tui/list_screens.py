@@ -16,6 +16,7 @@ from team_console.console.tui.guarded_app import GuardedApp
 from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.textual_fixes import start_worker
 from team_console.console.tui.themes import remember_theme, theme_name
+from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError
@@ -158,8 +159,12 @@ class TeamsScreen(ListScreen[TeamRow]):
 
 def teams_beside(team: Team) -> Iterable[str]:
     """Return the locations of this team, those beside it and those below the present folder."""
-    folders = find_teams(Path(team.root).resolve().parent, depth=1) if team.root is not None else []
-    return dict.fromkeys((team.location, *folders, *find_teams(Path.cwd())))
+    found = [team.location]
+    if team.root is not None:
+        found += find_teams(Path(team.root).resolve().parent, depth=1)
+    with suppress(TeamError):  # the present folder is gone
+        found += find_teams(absolute("."))
+    return dict.fromkeys(found)
 
 
 def _team_row(location: str) -> TeamRow:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from threading import Thread
 from time import monotonic, process_time
 
 from msgspec import Struct
 from msgspec.structs import replace
+from team_console.store.backends.locations import absolute
 from team_console.store.contract.snapshot import AUDIT_LOST, KEPT_PRIVATE, Snapshot
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import Problem
+from team_console.store.model.errors import Problem, TeamError
 from team_console.store.service.signing import authority_problems
 from team_console.store.views.history import UNREADABLE_ARCHIVE, HistoryPage, newest_archived
 from team_console.store.views.projection import Projection
@@ -132,7 +133,9 @@ class StoreReader:
             )
             from team_console.console.clients.programs import process_states
 
-            starts = members_started_in(self._team, Path.cwd())
+            starts = {}
+            with suppress(TeamError):  # the present folder was removed: nothing starts there
+                starts = members_started_in(self._team, absolute("."))
             self._local = LocalFacts(process_states(), tuple(join_problems(self._team, snapshot.config)), starts)
             self._local_until = monotonic() + _LOCAL_EVERY
         self._number += 1

@@ -98,7 +98,7 @@ async def test_a_theme_shows_while_the_cursor_is_on_it_and_is_kept_only_by_enter
         await desk.is_back()
     write("")
     async with opened(team) as desk:
-        assert desk.app.theme == CONTRAST, "the theme of last time"
+        assert desk.app.theme == CONTRAST  # the theme of last time
 
 
 @pytest.mark.anyio

@@ -46,6 +46,19 @@ def test_archives_behind_a_server_that_was_away_are_read_when_it_is_back(
     assert again.attention == ()
 
 
+def test_a_console_whose_folder_is_removed_goes_on_reading(
+    team: MemoryTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.location = str(tmp_path)
+    reader = StoreReader(team, LEAD)
+    reader.read()
+    folder = tmp_path / "removed"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert reader.read().is_fresh
+
+
 def test_a_team_at_rest_costs_no_view_until_time_alone_changes_something(team: MemoryTeam, clock: Clock) -> None:
     reader = StoreReader(team, LEAD)
     hand_in_plan(team)
