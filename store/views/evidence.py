@@ -215,6 +215,7 @@ def claimed_checks(text: str) -> tuple[str, ...]:
 
 
 def _claim(subject: str) -> str:
+    """Return the pattern by which a report says in one sentence that a subject went well, or that it was run."""
     said = rf"(?:{subject})[^.\n]{{0,60}}{_SUCCESS_WORDS}|{_SUCCESS_WORDS}\w{{0,12}}[^.\n]{{0,20}}(?:{subject})"
     return rf"{said}|\bran (?:the |all )?(?:{subject})"
 
@@ -351,8 +352,10 @@ def report_evidence(text: str, looked: LocalEvidence) -> Evidence:
         pattern, flags = (CHECKS[claim][1], re.IGNORECASE) if claim in CHECKS else (re.escape(claim), 0)
         fits = [run for run in runs.runs if re.search(pattern, run.subject, flags)]
         since = local_time(datetime.fromtimestamp(runs.since, UTC), "minutes")
-        none = EvidencePart(Mark.NOT_RUN, f"{claim}: no such command since {since}", HOOKS)
-        pieces.append(EvidencePart(run_mark(fits[-1]), f"{claim}: {run_words(fits[-1])}", HOOKS) if fits else none)
+        piece = EvidencePart(Mark.NOT_RUN, f"{claim}: no such command since {since}", HOOKS)
+        if fits:
+            piece = EvidencePart(run_mark(fits[-1]), f"{claim}: {run_words(fits[-1])}", HOOKS)
+        pieces.append(piece)
     return Evidence((Section("checks it claims", tuple(pieces)),) if pieces else ())
 
 

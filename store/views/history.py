@@ -109,10 +109,14 @@ def search(team: Team, live: Sequence[Message], fits: Callable[[Message], bool])
 
 
 def history(
-    team: Team, live: Sequence[Message], query: Query, found: Callable[[Message], Searchable] = searchable_message
+    team: Team, live: Sequence[Message], query: Query, searchable: Callable[[Message], Searchable] = searchable_message
 ) -> tuple[list[Message], list[Problem]]:
-    """Return all messages that fit a query, oldest first, and what could not be read of the archives."""
-    return map_history(team, live, query, lambda message: message, found)
+    """Return all messages that fit a query, oldest first, and what could not be read of the archives.
+
+    Args:
+        searchable: Gives of a message what the query searches.
+    """
+    return map_history(team, live, query, lambda message: message, searchable)
 
 
 def map_history(
@@ -120,21 +124,18 @@ def map_history(
     live: Sequence[Message],
     query: Query,
     shape: Callable[[Message], T],
-    found: Callable[[Message], Searchable],
+    searchable: Callable[[Message], Searchable],
 ) -> tuple[list[T], list[Problem]]:
-    """Return what `history` does, each message as `shape` makes it: of a long history nothing else stays in memory.
-
-    Args:
-        found: Gives of a message what a query searches.
-    """
+    """Return what `history` does, each message as `shape` makes it: of a long history nothing else stays in memory."""
     by_id: dict[tuple[str, ...], tuple[datetime, int, T]] = {}
     others_of_an_id: list[tuple[datetime, int, T]] = []
     problems: dict[Problem, None] = {}
     places = {id(message): place for place, message in enumerate(live)}
-    for stretch in search(team, live, lambda message: query.fits(found(message))):
+    for stretch in search(team, live, lambda message: query.fits(searchable(message))):
         problems.update(dict.fromkeys(stretch.problems))
         for message in stretch.messages:
-            # They come newest first: of the archived ones of one moment the one read first is the last.
+            # Archived ones come newest first and stand before the queue: the one read first has the highest place
+            # below 0. Those of the queue have their place in it.
             place = places.get(id(message), -len(by_id) - 1)
             row = when_created(message), place, shape(message)
             # guard: another-of-an-id-is-shown

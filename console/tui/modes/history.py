@@ -51,7 +51,7 @@ _ALL_PAGES = 1_000_000
 _PAUSE = 0.25
 """Seconds without typing after which a search begins."""
 _MINUTE, _SECONDS = 16, 19
-"""Characters of a moment to its minute and to its seconds."""
+"""Characters of a time as text to the end of its minute, and of its seconds: `2026-02-24T10:30` and `:59`."""
 
 
 class HistoryListing(Listing[Message]):
@@ -82,7 +82,9 @@ class HistoryListing(Listing[Message]):
 
     def group_of(self, row: Message) -> str:
         """Return the day it was written."""
-        return _local_day(row.created[:_MINUTE], row.created[_SECONDS:].lstrip(".0123456789"), time.tzname)
+        # Told by its minute and zone, without seconds and their fractions: few of them differ, and all are remembered.
+        zone = row.created[_SECONDS:].lstrip(".0123456789")
+        return _local_day(row.created[:_MINUTE], zone, time.tzname)
 
     def heading(self, below: tuple[Message, ...], drawing: Drawing) -> Line:
         """Return a day, with its distance from today where that has a name."""
@@ -323,7 +325,12 @@ def copies_blocks(copies: Sequence[Message], now: datetime) -> tuple[Block, ...]
 
 @lru_cache(maxsize=4096)
 def _local_day(minute: str, zone: str, here: tuple[str, str]) -> str:
-    """Return the local day of a minute, remembered: every message of a long history is asked at each showing."""
+    """Return the local day of a minute, remembered: every message of a long history is asked at each showing.
+
+    Args:
+        zone: What stands behind the seconds of the time: `Z`, `+02:00` or nothing.
+        here: The zone of this machine: in another one the same minute is of another day.
+    """
     moment = from_text(f"{minute}:00{zone}")
     return local_day(moment) if moment is not None else "unknown"
 

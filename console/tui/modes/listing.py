@@ -165,7 +165,7 @@ class Listing(ABC, Generic[RowT]):
         return sorted_rows(tuple(row for row in self.all if self.query.fits(self.searchable_of(row))), self.sort)
 
     def filter_again(self) -> None:
-        """Take in that the filter asks for other times; `shown` asks it each time."""
+        """Take in that times in the query mean others now, as `since:1h` does; nothing where each showing filters."""
 
     def _sort_chosen(self) -> str:
         return getattr(self.cache.preferences.sort, self.MODE, "")

@@ -43,6 +43,10 @@ class Pane(Container, Generic[RowT]):
     """A list with the thing itself right or below, and a filter. What is read stays, also once it left the rows, until
     the cursor leaves it: a key never acts on another thing than the one that is shown.
 
+    A row is gone when it left the rows of the view and only stays because it is read (`Listing.gone`); it is leaving
+    when a decision on it is written and the next reading will take it away. A pane of two lists has the thing under
+    the cursor of one of them on the screen (`chosen_from`); `rows` is the one that is filtered and counted.
+
     Attributes:
         listing: The rows, and what is known of each.
         presenter: Shows the thing under the cursor.
@@ -85,6 +89,7 @@ class Pane(Container, Generic[RowT]):
         self.search = Search(self)
         self.divider = Divider(self, cache)
         self._sought_key = ""
+        """Key of the row that the cursor is to go to as soon as it is there; empty for none."""
 
     @cached_property
     def rows(self) -> RowList[RowT]:
@@ -146,6 +151,7 @@ class Pane(Container, Generic[RowT]):
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show the rows of another view."""
         listing = self.listing
+        # Before the first whole reading nobody has read a row yet that would have to stay.
         first_whole = situation.is_read and not listing.situation.is_read
         listing.situation, listing.now = situation, now
         rows = listing.rows_of(situation.view) if situation.view is not None else ()
