@@ -1,4 +1,6 @@
-"""Agents by the Master: created, told to the residents, asked to stop, ended."""
+"""Agents by the Master: created by a spawn command or by hand, told to the residents, asked to stop, ended; and the
+course correction that the Master triggers.
+"""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def still_needed(state: TeamState, *, leaving: Iterable[str]) -> frozenset[str]:
     are_grants = any(message.type == GRANT or GRANTED in message.payload for message in messages)
     recorded = state.recorded if are_grants or config.signed_since is not None else None
     rows = judge(messages, config, recorded, state.now).values()
-    newer: dict[str, list[str]] = {}
+    newer: dict[str, list[str]] = {}  # request id -> the requests that replaced it or carry out its end
     for row in rows:
         ending = row.ending.request_id if row.ending is not None else None
         later = [key for key in (row.superseded_by, ending) if key is not None]
@@ -66,7 +66,7 @@ def still_needed(state: TeamState, *, leaving: Iterable[str]) -> frozenset[str]:
     for row in rows:
         if row.is_open or row.ending is not None or (newer[row.request_id] and row.question.message_id not in gone):
             kept.add(row.request_id)
-    waiting = list(kept)
+    waiting = list(kept)  # what replaced a request that stays stays, too, and what replaced that
     while waiting:
         for key in newer.get(waiting.pop(), ()):
             if key not in kept:

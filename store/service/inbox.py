@@ -1,4 +1,7 @@
-"""Receiving: an agent pulls what waits for it, a lease holds it until it is acknowledged (seed 000, decision D3)."""
+"""Receiving: an agent pulls what waits for it, a lease holds it until it is acknowledged (seed 000, decision D3).
+
+Below the flow of a receive stands what each message is checked against before anybody is handed it (`TrustCheck`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maintenance: the queue is kept small, old messages are cleared, and a team is repaired on demand."""
+"""Maintenance: old messages are cleared, a team is repaired on demand, and many messages are written in pieces."""
 
 from __future__ import annotations
 
@@ -232,25 +232,18 @@ def take_in_drops(caller: Caller, snapshot: Snapshot) -> Snapshot:
     return snapshot
 
 
+# Writing in pieces: many messages are changed so that nobody else waits long for the lock.
+
 MOST_IN_PIECE = 500
-"""Messages in one piece."""
-
-
+"""Messages in one piece, at most."""
 _FIRST, _LEAST = 100, 20
-
-
+"""Messages in the first piece, and in the smallest one."""
 _PIECES = 20
 """Pieces at most where each write costs the whole store, so that the time stays linear in what is done."""
-
-
 _LONGEST = 0.2
 """Seconds that a piece may hold the others up."""
-
-
 _PAUSE_FOR_OTHERS = 0.11
-"""Seconds in which nobody is held up after so many seconds of holding: SQLite's own waiting looks every 0.1 s."""
-
-
+"""Seconds in which nobody is held up after `_LONGEST` seconds of holding: SQLite's own waiting looks every 0.1 s."""
 ResultT = TypeVar("ResultT")
 
 
@@ -298,6 +291,7 @@ def write_in_pieces(
             yield result
             took = max(took, seconds)
         start += size
+        # As many as fit by the time of this piece, with a reserve: the next one may be slower.
         fitting = int(size * _LONGEST * 0.7 / max(took, 0.001))
         size = max(least, min(MOST_IN_PIECE, 2 * size, fitting))
         held += took

@@ -1,4 +1,4 @@
-"""Wait for something to be true of a team, woken by the store's own change notices."""
+"""Wait for something to be true of a team, woken by the store's own change notices; tell whether a human is present."""
 
 from __future__ import annotations
 
