@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from team_console.console.cli.arguments import arg, flag, verb
 from team_console.console.cli.call import Call, UsageError
@@ -11,10 +13,11 @@ from team_console.console.cli.streams import json_documents, standard_input
 from team_console.console.clients.instructions import instructions_for
 from team_console.console.clients.start import run_hook
 from team_console.console.mcp.start import keep_start_error
+from team_console.store.contract.snapshot import OUTCOME_UNKNOWN
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.service.sendmessage import read_form, send_document
+from team_console.store.service.sendmessage import is_mail, read_form, send_document, send_together
 from team_console.store.service.writing import check_known
 
 # `instructions`: what the model of an agent must know to be a member of the team.
@@ -118,6 +121,8 @@ _FORM_HINT = (
 )
 
 
+_TOGETHER = 500
+"""Documents that are sent in one transaction at most: others wait for it."""
 _DECIDING_TYPES = ("plan_approval_response", "shutdown_response", "shutdown_request")
 """Types of documents that decide something, so that whoever does must be known."""
 
@@ -135,19 +140,39 @@ def do_sendmessage(call: Call) -> int:
     call.as_json = True
     documents = json_documents(standard_input("the document"), hint=_FORM_HINT)
     status = 0
+    for start in range(0, len(documents), _TOGETHER):
+        for reply in _replies(call, documents[start : start + _TOGETHER]):
+            if not isinstance(reply, TeamError):
+                call.json(reply, one_line=len(documents) > 1)
+                continue
+            if len(documents) == 1:
+                raise reply
+            call.json(reply.as_json(), one_line=True)
+            status = status or reply.exit_code
+    return status
+
+
+def _replies(call: Call, documents: list[Any]) -> Iterator[dict[str, Any] | TeamError]:
+    """Submit documents; yields the reply to each, or why it was refused."""
+    try:
+        # Where each write costs the whole store, what only is to be delivered is one.
+        # guard: documents-sent-together
+        if len(documents) > 1 and all(map(is_mail, documents)) and not call.team.writes_only_changes:
+            yield from send_together(call.caller, documents)
+            return
+    except TeamError as error:
+        if OUTCOME_UNKNOWN in error.facts:
+            yield from [error] * len(documents)
+            return
+        # One that is refused took the others along; now each is by itself.
     for document in documents:
         try:
             if isinstance(document, TeamError):  # one that could not be read
                 raise document
             decides = read_form(document).type in _DECIDING_TYPES
-            reply = send_document(call.decider if decides else call.caller, document)
-            call.json(reply, one_line=len(documents) > 1)
+            yield send_document(call.decider if decides else call.caller, document)
         except TeamError as error:
-            if len(documents) == 1:
-                raise
-            call.json(error.as_json(), one_line=True)
-            status = status or error.exit_code
-    return status
+            yield error
 
 
 # `route`: one orchestrator JSON document (seed 003) on standard input, its answer on standard output.

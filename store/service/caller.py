@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from msgspec import Struct
@@ -21,6 +21,7 @@ class Caller(Struct, frozen=True):
         wait: Seconds to wait for the lock: 2 in the console, 10 on the command line (decision D7).
         on_terminal: Whether a key may ask for its passphrase on the terminal of this process.
         tell: Is told what is waited for that may take a human's time, and what gives it up.
+        within: A transaction that is open, in which all is done; None where each action has one of its own.
     """
 
     team: Team
@@ -28,9 +29,12 @@ class Caller(Struct, frozen=True):
     wait: float = 10.0
     on_terminal: bool = False
     tell: Callable[[str, Callable[[], None]], None] = lambda words, give_up: None
+    within: Transaction | None = None
 
     def transaction(self, action: str, actor: str | None = None) -> AbstractContextManager[Transaction]:
         """Open a transaction of the team, in the own name unless another actor is given; errors as for a `Team`."""
+        if self.within is not None:
+            return nullcontext(self.within)
         return self.team.transaction(actor=actor or self.actor, action=action, wait=self.wait)
 
 

@@ -100,8 +100,9 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
     warnings += draft.check(config)
     with caller.transaction(action) as tx:
         recipients = resolve_recipients(tx, sender=draft.sender, to=draft.to)
+        before = len(tx.changes.added)
         messages = write_drafts(tx, draft, recipients)
-        repeated = not any(message.message_id in tx.changes.added for message in messages)
+        repeated = len(tx.changes.added) == before
         _refuse_unsigned_verdict(tx, [item for item in messages if tx.config.must_be_signed(item.sender)])
         warnings += not_listening(tx, recipients)
         if ALL in draft.to:

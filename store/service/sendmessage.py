@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.contract.transaction import duplicate_id
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import value_words
@@ -169,6 +170,26 @@ def send_document(caller: Caller, document: object) -> dict[str, Any]:
         reply["target"] = target
     reply["warnings"] += [f"{name} is not a field of SendMessage and was left out" for name in form.ignored]
     return reply
+
+
+def is_mail(document: object) -> bool:
+    """Return whether a document is a message or a broadcast, which ask and answer nothing."""
+    return isinstance(document, Mapping) and _flat_form(document).get("type") in ("message", "broadcast")
+
+
+def send_together(caller: Caller, documents: Iterable[object]) -> list[dict[str, Any]]:
+    """Send documents that are mail (`is_mail`) in one transaction; returns the reply to each.
+
+    Raises:
+        TeamError: One of them is refused, or all are, and none was sent; where that is not known, it says so
+            (`OUTCOME_UNKNOWN` among its facts).
+    """
+    replies = []
+    with caller.transaction("send") as tx:
+        for document in documents:
+            replies.append(send_document(replace(caller, within=tx), document))
+            tx.notices = []  # told with the first of them
+    return replies
 
 
 def _send_form(caller: Caller, form: SendMessageForm) -> Receipt:

@@ -60,6 +60,7 @@ class YamlTransaction(Transaction):
         self._team = team
         self._text = team.queue.text
         self._archives = team.archives
+        self._candidates: dict[frozenset[str], Sequence[Message]] = {}
         self._looks = 0
         self.shortened: list[Shortening] = []
         """Archives that become shorter once the line that says so is durable."""
@@ -78,9 +79,10 @@ class YamlTransaction(Transaction):
     def stored_candidates(
         self, *, recipient: str | None, statuses: frozenset[str], types: frozenset[str]
     ) -> Sequence[Message] | None:
-        """See `Transaction.stored_candidates`; found by a look at the bytes of each entry."""
-        words = [word.encode("utf-8", "replace") for word in types]
-        return self._text.entries_with(words) if words else None
+        """See `Transaction.stored_candidates`; found by one look at the bytes of each entry for each set of types."""
+        if types and types not in self._candidates:
+            self._candidates[types] = self._text.entries_with([word.encode("utf-8", "replace") for word in types])
+        return self._candidates.get(types)
 
     def stored_naming(self, word: str) -> Sequence[Message] | None:
         """Return messages whose bytes hold an id, or what could hide it; see `Transaction.stored_naming`."""
