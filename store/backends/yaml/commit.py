@@ -451,8 +451,6 @@ def archive_entry(text: QueueText, message_id: str, record: FieldDict | None) ->
 
 # What a transaction puts at the ends of archives and inbox files, worked out before anything is written.
 
-_to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
-
 
 class Append(Struct):
     """Bytes for the end of a file that is `size` long; `data` begins with what has to stand before the first entry.
@@ -513,7 +511,7 @@ def refused_push(path: Path, error: OSError, ids: tuple[str, ...]) -> RefusedRow
 
 def inbox_line(pushed: dict[str, object]) -> bytes:
     """Write one pushed message as a line of JSON (seed 003, file delivery)."""
-    return _to_json(pushed).encode("utf-8", "backslashreplace") + b"\n"
+    return json.dumps(pushed, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def prepare_path(team: LockedTeam, path: Path) -> None:
@@ -588,6 +586,4 @@ def move_aside(team: LockedTeam, path: Path, what: str) -> None:
 
 def _kind_in_words(found: Stat) -> str:
     """Return what kind of thing is in the way, such as `a pipe, socket or device`."""
-    if found.kind == "file":
-        return "a file"
     return "a pipe, socket or device" if found.kind == "other" else f"a {found.kind}"

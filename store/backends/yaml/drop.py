@@ -45,7 +45,8 @@ class DropFolder:
         folder = self._layout.drop
         if leads_out(self._disk, self._layout, folder):
             text = "drop/ is a link that leads out of the team: nothing is taken from there"
-            return self._tell(DROP_UNREADABLE, "drop", text, "Make it a folder of the team, or remove the link.")
+            self._tell(DROP_UNREADABLE, "drop", text, "Make it a folder of the team, or remove the link.")
+            return
         paths = [folder / name for name in self._disk.names(folder) if is_drop_file(name)]
         for start in range(0, len(paths), _AT_ONCE):
             self._take_in(paths[start : start + _AT_ONCE])
@@ -55,7 +56,6 @@ class DropFolder:
         if self._left > _TOLD:
             text = f"{self._left - _TOLD:,} more files in drop/ can be neither taken in nor removed"
             self._tell(DROP_UNREADABLE, "drop", text, _hint_for_left_file(folder))
-        return None
 
     def _take_in(self, paths: Iterable[Path]) -> None:
         """Look at all files, write what is new in one line, then remove them."""
@@ -133,9 +133,10 @@ class DropFolder:
             self._disk.rename(path, target)
         except OSError as error:
             why = f"is no message ({why}) and cannot be moved to rejected/: {error.strerror or error}"
-            return self._leave(path, why)
+            self._leave(path, why)
+            return
         text, hint = f"drop/{path.name} went to drop/rejected/: {why}", f"{first} move it into drop/ again."
-        return self._tell("DROP_REJECTED", f"drop/rejected/{target.name}", text, hint)
+        self._tell("DROP_REJECTED", f"drop/rejected/{target.name}", text, hint)
 
     def _leave(self, path: Path, why: str) -> None:
         """Leave a file where it is that cannot be dealt with, and tell of it: it must keep nobody from writing."""

@@ -33,15 +33,8 @@ from team_console.store.model.message import (
 from team_console.store.model.recorded_facts import REWORDED
 
 
-def is_cut(here: object, wanted: object) -> bool:
-    """Return whether `here` is what is left of `wanted` when the file ends too early: nothing differs, something
-    lacks.
-    """
-    return here != wanted and _is_beginning(here, wanted)
-
-
 def _is_beginning(here: object, wanted: object) -> bool:
-    """Return whether a value is the beginning of the one that is wanted, or all of it."""
+    """Return whether a value is the one that is wanted or its beginning, as a file that ends too early has it."""
     if isinstance(wanted, Mapping):
         return _is_beginning_of_mapping(here, wanted)
     if isinstance(here, list) and isinstance(wanted, list):
@@ -231,7 +224,7 @@ def _heal_message(wanted: Message, here: Message, last: Message | None, healing:
     """Add to `healing` what makes a message of the queue as it is wanted; the `last` one may have been cut short."""
     if here is wanted or wanted.record == here.record:
         return
-    if here is last and is_cut(here.record, wanted.record):
+    if here is last and _is_beginning(here.record, wanted.record):
         healing.change(here, changed_keys(here.record, wanted.record))
         healing.tell(HEALED_CUT, here, "was cut short by another program; it is whole again")
         return

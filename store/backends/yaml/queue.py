@@ -115,7 +115,7 @@ class QueueText(EntryText, dict=True, eq=False):
     @classmethod
     def empty(cls) -> QueueText:
         """Return a queue without messages."""
-        return cls(b"messages: []\n", (), b"", Style(), whole=b"messages: []\n")
+        return cls(b"messages: []\n", (), b"", Style())
 
     @classmethod
     def parse(
@@ -559,7 +559,7 @@ def load_queue(
     progress: Progress | None = None,
     released: ReleaseMark | None = None,
 ) -> QueueFile:
-    """Return the present generation; `known` itself when that is still the present one.
+    """Return the present generation, with the text of `known` where that is still the present one.
 
     Args:
         progress: As in `QueueText.parse`.
@@ -626,7 +626,7 @@ def _load_once(
     if found is None:
         return known if known is not None and known.stat is None else QueueFile(QueueText.empty(), None)
     if known is not None and known.mark == found.mark:
-        return known if known.stat == found else QueueFile(known.text, found)
+        return QueueFile(known.text, found)
     data, found = disk.read(path)
     before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
     # The CRC, too: another program may write as many bytes within one tick of the clock.

@@ -119,7 +119,8 @@ def read_entries(
         or any(entry.is_object for entry in wrong)
         or _SIGN.search(apart.tail) is not None  # an alias behind the list
     )
-    has_two_lists = _has_two_lists(splitter)
+    documents = [document for document, _ in splitter.lists]
+    has_two_lists = len(set(documents)) < len(documents)  # in one document
     if not (reaching or is_refused or is_doubtful or has_two_lists):
         _check_around(data, apart)
         return apart
@@ -181,12 +182,6 @@ def read_changes(previous: EntryText, data: bytes, known: Mapping[bytes, Entry])
         return None
     entries = [*before[: first - len(above)], *read.entries, *before[last + len(below) :]]
     return EntryText(head, entries, tail, read.style)
-
-
-def _has_two_lists(splitter: EntrySplitter) -> bool:
-    """Return whether a document of the text has two lists of messages."""
-    documents = [document for document, _ in splitter.lists]
-    return len(set(documents)) < len(documents)
 
 
 def _check_around(data: bytes, text: EntryText) -> None:

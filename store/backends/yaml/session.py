@@ -44,7 +44,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import FieldDict, Message, ids_of
 from team_console.store.model.names import ALL, is_name
 from team_console.store.model.recorded_facts import RecordedFacts
-from team_console.store.protocol.parsing import thread_of
+from team_console.store.protocol.parsing import carries, thread_of
 from team_console.store.settings.in_force import SettingsInForce
 from team_console.store.settings.settings_file import read_settings
 
@@ -94,7 +94,7 @@ class YamlTransaction(Transaction):
         return self._archives.find(message_id)
 
     def archived_thread(self, request_id: str) -> Iterable[Message]:
-        return self._archives.thread(request_id)
+        return (message for message in self._archives.messages_with(request_id) if carries(message, request_id))
 
     def delete_archived(self, before: datetime) -> FieldDict:
         """Plan to shorten archives with the commit; see `Transaction.delete_archived`."""

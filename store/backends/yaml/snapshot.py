@@ -363,10 +363,6 @@ def _revision(
     """Return another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, and the
     line of the trail that is ahead of the queue.
     """
+    version = "-".join(f"{item:x}" for item in mark) if mark else "none"
     dropped = f"/{hash(offers.marks):x}" if offers.marks else ""
-    return f"{_mark_text(mark)}/{settings.number}/{condition}{dropped}" + (f"/line {ahead}" if ahead else "")
-
-
-def _mark_text(mark: tuple[int, ...] | None) -> str:
-    """Return a mark as part of a revision."""
-    return "-".join(f"{item:x}" for item in mark) if mark else "none"
+    return f"{version}/{settings.number}/{condition}{dropped}" + (f"/line {ahead}" if ahead else "")

@@ -39,8 +39,7 @@ from team_console.store.settings.settings_file import (
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
-    from team_console.store.backends.yaml.archive_pages import WholeArchive
-    from team_console.store.backends.yaml.archives import Archives
+    from team_console.store.backends.yaml.archives import Archives, WholeArchive
     from team_console.store.backends.yaml.queue import QueueFile
     from team_console.store.backends.yaml.session import LockedSession
     from team_console.store.backends.yaml.snapshot import SnapshotReader
@@ -124,9 +123,12 @@ class YamlTeam(PresentInFolder):
         if self._snapshots is None:
             from team_console.store.backends.yaml.snapshot import SnapshotReader  # 18 ms with PyYAML
 
-            was_there, settings = self._was_there, self.settings_in_force
             self._snapshots = SnapshotReader(
-                self._disk, self.layout, self.clock, settings=settings, folder_seen=was_there
+                self._disk,
+                self.layout,
+                self.clock,
+                settings=self.settings_in_force,
+                folder_seen=self._was_there,
             )
             if self._last_queue is not None:
                 self._snapshots.remember_end_of_turn(self._last_queue)
@@ -192,7 +194,7 @@ class YamlTeam(PresentInFolder):
         if is_private_path(self.layout.archives):
             page = Page((), None)
         else:
-            from team_console.store.backends.yaml.archive_pages import ArchivePages
+            from team_console.store.backends.yaml.archives import ArchivePages
 
             pages = ArchivePages(self._disk, self._archives(), self._whole_archive)
             page = pages.page(agent=agent, cursor=cursor, limit=limit)

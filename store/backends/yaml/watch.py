@@ -27,7 +27,6 @@ _STEP = 30
 """Milliseconds between two looks of watchfiles for events, 0.15 % of a core; a change is told at the second of them."""
 _RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
 """Seconds until events are asked for again where there are none: at first, and at most."""
-_TeamMarks = tuple[object, ...]
 
 
 async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
@@ -137,7 +136,7 @@ class _Events:
             self._next, self.failure = None, failure
 
 
-def team_marks(layout: Layout) -> _TeamMarks:
+def team_marks(layout: Layout) -> tuple[object, ...]:
     """Return what folders, queue, settings, lock and `drop/` are now, the folders first; compare for equality only."""
     folder, drop = map(_stat_facts, (layout.folder, layout.drop))
     folders = tuple([found and found[:2] for found in (folder, drop)])
