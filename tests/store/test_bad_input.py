@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from team_console.store.backends.yaml.own_form import TextError
+from team_console.store.backends.yaml.entry_format import TextError
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.message import Message, new_record
 from team_console.store.service.caller import Caller

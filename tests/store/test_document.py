@@ -13,9 +13,9 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from team_console.store.backends.yaml import own_form
+from team_console.store.backends.yaml import entry_format
 from team_console.store.backends.yaml.entry import Entry, Style, parse_record, patch_entry, read_record, write_entry
-from team_console.store.backends.yaml.own_form import TextError, is_same_value
+from team_console.store.backends.yaml.entry_format import TextError, is_same_value
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.message import Message, from_record, new_record
 
@@ -257,7 +257,7 @@ def written(record: dict[str, Any]) -> bytes:
 def test_what_is_read_without_pyyaml_pyyaml_reads_the_same(seed: int) -> None:
     random = Random(seed)
     raw = mutate(random, random.choice(PLAIN)).encode()
-    ours = own_form.read_item(raw)
+    ours = entry_format.read_item(raw)
     if ours is not None:
         theirs = read_record(raw)
         assert is_same_value(ours, theirs)

@@ -16,12 +16,12 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
-from team_console.store.backends.yaml import own_form
+from team_console.store.backends.yaml import entry_format
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, rename_durably, write_new
 from team_console.store.backends.yaml.entry import Entry, write_entry
+from team_console.store.backends.yaml.entry_format import TextError
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.lock import not_readable
-from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText, is_plain
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -45,7 +45,7 @@ def closed_entry(message: Message, shown: bytes = b"") -> bytes:
     Raises:
         TextError: It cannot be written.
     """
-    is_ours = b"\n#" not in shown and own_form.read_item(shown) is not None
+    is_ours = b"\n#" not in shown and entry_format.read_item(shown) is not None
     entry = shown if is_ours else write_entry(message)
     return entry + b"# end %s %d\n" % (_id_word(message.message_id).encode(), zlib.crc32(entry))
 

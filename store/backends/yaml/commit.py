@@ -39,9 +39,9 @@ from team_console.store.backends.yaml.disk import (
     size_of,
     write_new,
 )
+from team_console.store.backends.yaml.entry_format import TextError
 from team_console.store.backends.yaml.layout import Layout, refuse_way_out
 from team_console.store.backends.yaml.lock import ReleaseMark, not_writable
-from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText
 from team_console.store.contract.transaction import Changes, RefusedRowsError
 from team_console.store.model.clock import Clock, to_text

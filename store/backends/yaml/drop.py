@@ -10,8 +10,8 @@ from msgspec import Struct
 from team_console.store.backends.yaml.audit_trail import TransactionLine
 from team_console.store.backends.yaml.commit import LockedTeam, make_folder
 from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk, FileVersion
+from team_console.store.backends.yaml.entry_format import TextError
 from team_console.store.backends.yaml.layout import Layout, is_drop_file, leads_out, names_in
-from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.contract.snapshot import DROP_UNREADABLE
 from team_console.store.model.clock import from_nanoseconds, to_text

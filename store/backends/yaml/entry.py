@@ -10,9 +10,8 @@ from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.nodes import Node, check_text, compose
-from team_console.store.backends.yaml.own_form import (
+from team_console.store.backends.yaml import entry_format
+from team_console.store.backends.yaml.entry_format import (
     INTEGERS,
     PLAIN_INTEGERS,
     TEXT_KEYS,
@@ -22,6 +21,7 @@ from team_console.store.backends.yaml.own_form import (
     is_same_value,
     typed_value,
 )
+from team_console.store.backends.yaml.nodes import Node, check_text, compose
 from team_console.store.model.message import MAX_DEPTH, FieldDict, Fields, Message, from_record
 
 LARGEST = 16 << 20
@@ -195,7 +195,7 @@ def parse_record(raw: bytes) -> FieldDict:
     Raises:
         TextError: The text is not one readable mapping; lines are counted from the first of `raw`.
     """
-    record = own_form.read_item(raw)
+    record = entry_format.read_item(raw)
     return read_record(raw) if record is None else record
 
 
@@ -319,7 +319,7 @@ def write_entry(message: Message) -> bytes:
         TextError: The message cannot be written so that it reads back the same.
     """
     record = message.record
-    raw = own_form.write_item(record)
+    raw = entry_format.write_item(record)
     found = parse_record(raw)
     if not is_same_value(found, record):
         changed = [key for key, value in record.items() if key not in found or not is_same_value(value, found[key])]
@@ -412,7 +412,7 @@ def patch_entry(raw: bytes, old: Fields, new: Fields, style: Style) -> bytes:
     if is_same_value(old, new):
         return raw
     with suppress(TextError):
-        if own_form.write_item(old) == raw:  # as nearly always: no other reader is loaded for it
+        if entry_format.write_item(old) == raw:  # as nearly always: no other reader is loaded for it
             return write_entry(from_record(_new_behind_status(old, new)))
     node, text = _item_node(raw)
     with suppress(_NotByLines, TextError):
@@ -452,13 +452,14 @@ class _Patch(Struct, frozen=True):
     def changes(self, node: Node, old: Fields, new: Fields) -> Iterator[_Change]:
         """Yield each difference between two mappings, of which `node` is the one that stands there."""
         pairs: dict[str, tuple[Node, Node]] = {key.value: (key, value) for key, value in node.value}
-        stay: dict[str, Node] = {}  # values on one line, behind which a new pair can stand
+        # Values that are on one line, and will be: behind one of them new pairs can stand.
+        stay: dict[str, Node] = {}
         for name, before in old.items():
             after = new.get(name, _ABSENT)
             is_kept = after is not _ABSENT and is_same_value(before, after)
-            if name not in pairs:
+            if name not in pairs:  # an alias or a merge brought it in
                 if not is_kept:
-                    raise _NotByLines  # an alias or a merge brought it in
+                    raise _NotByLines
                 continue
             key, value = pairs[name]
             is_line = _is_scalar(value) and "\n" not in self.text[key.start : value.end]
@@ -468,6 +469,7 @@ class _Patch(Struct, frozen=True):
                 yield self._removal(node, key, value)
             elif not is_kept:
                 yield from self._change(node, key, value, before, after)
+        # Keys that are new stand behind the status, else behind the last line that stays.
         added = [(name, value) for name, value in new.items() if name not in old]
         if added and node.flow:
             written = [f", {name}: {_one_line(value, flow=True)}" for name, value in added]
@@ -507,7 +509,7 @@ class _Patch(Struct, frozen=True):
 
     def _lines(self, key: str, value: Any, column: int) -> str:
         """Return the lines of a pair without the spaces before the first and the line end after the last."""
-        return own_form.write_pair(key, value, column)[column:].replace("\n", self.eol)
+        return entry_format.write_pair(key, value, column)[column:].replace("\n", self.eol)
 
     def _last(self, value: Node) -> int:
         """Return the end of a value without the blank lines that a block scalar counts as its own."""
@@ -518,7 +520,7 @@ def _one_line(value: Any, *, flow: bool) -> str | None:
     """Write a value on one line; None where it needs several."""
     if isinstance(value, (Mapping, list, tuple)) and value:
         return None
-    written = own_form.write_scalar(value, "", flow=flow)
+    written = entry_format.write_scalar(value, "", flow=flow)
     return None if "\n" in written else written
 
 

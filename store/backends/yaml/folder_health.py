@@ -15,6 +15,7 @@ from team_console.store.backends.yaml.archives import Archives, closed_ids, usab
 from team_console.store.backends.yaml.audit_trail import AuditTrail, TransactionLine
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.disk import Disk, FileVersion
+from team_console.store.backends.yaml.entry_format import TextError
 from team_console.store.backends.yaml.healing import (
     CHANGED,
     HEALED_ANSWER,
@@ -34,7 +35,6 @@ from team_console.store.backends.yaml.layout import (
     private_problem,
 )
 from team_console.store.backends.yaml.lock import ReleaseMark, parse_released, read_text
-from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText
 from team_console.store.backends.yaml.recovery import audit_problem, is_cut_short
 from team_console.store.contract.snapshot import (

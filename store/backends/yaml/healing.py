@@ -13,8 +13,8 @@ from msgspec import Struct
 from team_console.store.backends.yaml.audit_trail import AuditTrail, RecordPatch, TransactionLine
 from team_console.store.backends.yaml.commit import changed_keys
 from team_console.store.backends.yaml.disk import Disk, FileVersion
+from team_console.store.backends.yaml.entry_format import TextError
 from team_console.store.backends.yaml.layout import Layout
-from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import (

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.backends.yaml.own_form import Reach, TextError
+from team_console.store.backends.yaml.entry_format import Reach, TextError
 from team_console.store.model.message import MAX_DEPTH
 
 

@@ -18,7 +18,7 @@ from shlex import quote
 from types import MappingProxyType
 
 from msgspec import Struct
-from team_console.store.backends.yaml import own_form
+from team_console.store.backends.yaml import entry_format
 from team_console.store.backends.yaml.audit_trail import AuditTrail
 from team_console.store.backends.yaml.disk import PRIVATE, Disk, FileVersion, Stat, shared_mode
 from team_console.store.backends.yaml.entry import (
@@ -32,9 +32,9 @@ from team_console.store.backends.yaml.entry import (
     write_entry,
     write_object,
 )
+from team_console.store.backends.yaml.entry_format import Reach, TextError, is_same_value
 from team_console.store.backends.yaml.lock import ReleaseMark, not_readable
 from team_console.store.backends.yaml.nodes import Node
-from team_console.store.backends.yaml.own_form import Reach, TextError, is_same_value
 from team_console.store.contract.team import Progress
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, digest, ids_of, is_ahead
@@ -473,9 +473,8 @@ class QueueText(EntryText, dict=True, eq=False):
         entries += [Entry(write_entry(message), message) for message in append]
         if found is not None:
             for key, value in found.others:
-                tail += (
-                    own_form.write_pair(str(key.value), ValueBuilder().value(value, as_text=False), 0).encode() + b"\n"
-                )
+                pair = entry_format.write_pair(str(key.value), ValueBuilder().value(value, as_text=False), 0)
+                tail += pair.encode() + b"\n"
         elif not re.fullmatch(_ONLY_FRAME, self.tail):
             tail += _comment_lines(self.tail)
         above = re.match(_BLANKS, self.data().removeprefix(BOM_UTF8))
@@ -624,7 +623,7 @@ def _load_once(
     """Return the present generation, read without patience."""
     found = disk.stat(path)
     if found is None:
-        return known if known is not None and known.stat is None else QueueFile(QueueText.empty(), None)
+        return QueueFile(QueueText.empty(), None)
     if known is not None and known.mark == found.mark:
         return QueueFile(known.text, found)
     data, found = disk.read(path)

@@ -10,8 +10,8 @@ from itertools import pairwise
 from msgspec import Struct
 from team_console.store.backends.entry_splitter import EntrySplitter, Piece, PieceForm
 from team_console.store.backends.yaml.entry import Entry, EntryText, Style, ValueBuilder, to_message
+from team_console.store.backends.yaml.entry_format import Reach, TextError
 from team_console.store.backends.yaml.nodes import Node, check_text, compose, has_alias
-from team_console.store.backends.yaml.own_form import Reach, TextError
 from team_console.store.contract.team import Progress
 from team_console.store.model.message import MAX_DEPTH, Message
 

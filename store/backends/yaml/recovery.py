@@ -25,6 +25,7 @@ from team_console.store.backends.yaml.commit import (
     move_aside,
 )
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat, cut, size_of, write_new
+from team_console.store.backends.yaml.entry_format import TextError
 from team_console.store.backends.yaml.healing import (
     SYSTEM,
     ExpectedQueue,
@@ -35,7 +36,6 @@ from team_console.store.backends.yaml.healing import (
 )
 from team_console.store.backends.yaml.layout import Layout, archive_part, names_in
 from team_console.store.backends.yaml.lock import ReleaseMark
-from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, load_queue
 from team_console.store.contract.snapshot import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError

@@ -12,6 +12,7 @@ from team_console.store.backends.yaml.audit_trail import AuditTrail, TrailFileFo
 from team_console.store.backends.yaml.commit import apply_line
 from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.drop import DropContents, DropReader
+from team_console.store.backends.yaml.entry_format import TextError
 from team_console.store.backends.yaml.folder_health import (
     ConflictedCopies,
     FolderHealth,
@@ -20,7 +21,6 @@ from team_console.store.backends.yaml.folder_health import (
 )
 from team_console.store.backends.yaml.layout import Layout, is_drop_file, names_in
 from team_console.store.backends.yaml.lock import find_holder, parse_released, read_text, text_of_the_dead
-from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, load_queue
 from team_console.store.backends.yaml.recovery import is_cut_short
 from team_console.store.contract.snapshot import Condition, HolderWatch, LockHolder, Snapshot

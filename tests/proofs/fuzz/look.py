@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from team_console.store.backends.yaml.entry import Entry
-from team_console.store.backends.yaml.own_form import TextError
+from team_console.store.backends.yaml.entry_format import TextError
 from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.message import Message, new_record
 

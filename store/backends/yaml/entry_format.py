@@ -1,4 +1,4 @@
-"""Write and read entries in our own form, without PyYAML: every message is written so, and it reads as PyYAML reads.
+"""The format of entries that we write: write and read it without PyYAML, with the same outcome as by PyYAML.
 
 Nearly every entry of nearly every queue is of this form: reading it here takes a fifth of the time, and a command that
 meets nothing else saves loading PyYAML. `CSafeDumper` does not write it: it escapes emoji and puts texts with a tab on
@@ -145,8 +145,10 @@ _holds_odd = re.compile(rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\
 
 @cache
 def _rows() -> re.Pattern[bytes]:
-    """Return a line, or a key of the payload with its block: the whole, its indentation, dash, key, scalar, chomp,
-    block.
+    """Return a pattern of one line, or of a key of the payload with the lines of its block.
+
+    Its groups: all of it; the indentation; of a line the dash, the key and the scalar; of a block its key, its chomping
+    mark and its lines. A comment or an empty line has none but the first.
     """
     return re.compile(
         rb"(?m)^((- |  |    )(?:(?:(- )|(" + _KEY + rb"):(?: |(?=\n)))(?:(" + _SCALAR + rb")|(?<=:))\n"
@@ -163,13 +165,14 @@ def read_item(raw: bytes) -> FieldDict | None:
     if sum(map(len, [row[0] for row in rows])) != len(raw):
         return None
     record: FieldDict = {}
-    inner: Any = None
+    inner: Any = None  # the mapping that keys four columns further in belong to
+    # The key whose value is not there yet: its mapping, its name and its indentation. A list or a mapping may follow.
     waiting: tuple[FieldDict, str, bytes] | None = None
-    scalar = typed_value
+    scalar = typed_value  # reads plain scalars below the present key of the record
     for number, (_, pad, dash, key, value, block_key, chomp, block) in enumerate(rows):
         if not pad:
             continue
-        if (pad == b"- ") is not (number == 0):
+        if (pad == b"- ") is not (number == 0):  # only the first key of the record stands behind the dash of the entry
             return None
         if dash:
             if waiting is None or waiting[2] != pad:
@@ -186,7 +189,7 @@ def read_item(raw: bytes) -> FieldDict | None:
                 return None
             mapping = inner
         else:
-            pad, inner, mapping = b"  ", None, record
+            pad, inner, mapping = b"  ", None, record  # the keys behind the first have two spaces instead of its dash
         name = (key or block_key).decode()
         if name in mapping:
             return None
