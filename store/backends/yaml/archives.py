@@ -152,6 +152,7 @@ class Record(Struct, frozen=True):
 def read_records(data: bytes) -> list[Record]:
     """Read all records of an archive, in stored order, whatever forms they stand in; a bad one harms no other."""
     found = list(_records_between(data, 0, len(data)))
+    # Where something cannot be read, each entry of ours is found by its closing line, and only what is between is lost.
     if not any(isinstance(record.outcome, TextError) for record in found) or not _END.search(data):
         return found
     return list(_closed_and_others(data))

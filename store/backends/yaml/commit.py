@@ -3,6 +3,9 @@
 Stage the new queue, look once more whether somebody wrote, append the line to the audit trail, append to archives, swap
 the queue, sync the folder. The line is the commit point. What follows it can be done again from the line, so a crash at
 any place leaves a state that the next lock holder finishes or takes back (`recovery.py`).
+
+Below the flow stand its parts: what a line does to the text of a queue, what it appends to archives and inboxes, and
+how what stands in the way of a file is moved aside.
 """
 
 from __future__ import annotations

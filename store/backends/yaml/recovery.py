@@ -56,7 +56,7 @@ def recover(team: LockedTeam) -> TransactionLine | None:
     if tip.torn:
         tip = _set_aside_torn_line(team, tip)
     swapped = _clear_staging(team, tip.line)
-    if swapped:
+    if swapped:  # a holder died behind its swap, so that how the lock was left before says nothing
         released = None
     queue = _with_one_name(team, load_queue(team.disk, team.layout.queue, team.agreed_queue, released=released))
     _refuse_without_account(team, queue, tip)
@@ -64,6 +64,7 @@ def recover(team: LockedTeam) -> TransactionLine | None:
     remedy, line = None, tip.line
     prev = team.disk.stat(team.layout.prev)
     if line is not None and not _is_as_released(line, queue, prev, released):
+        # The line is there and the queue is as before it: unless this very process brought it there (`own_seq`).
         # guard: recorded-commit-finished
         is_cut = released is None and not swapped and team.own_seq != tip.seq and is_cut_short(line, queue, prev)
         account = None
