@@ -153,7 +153,11 @@ def do_sendmessage(call: Call) -> int:
 
 
 def _replies(call: Call, documents: list[Any]) -> Iterator[dict[str, Any] | TeamError]:
-    """Submit documents; yields the reply to each, or why it was refused."""
+    """Submit documents; yields the reply to each, or why it was refused.
+
+    Raises:
+        TeamError: It is not known whether they were written; they must not be written twice.
+    """
     try:
         # Where each write costs the whole store, what only is to be delivered is one.
         # guard: documents-sent-together
@@ -162,8 +166,7 @@ def _replies(call: Call, documents: list[Any]) -> Iterator[dict[str, Any] | Team
             return
     except TeamError as error:
         if OUTCOME_UNKNOWN in error.facts:
-            yield from [error] * len(documents)
-            return
+            raise
         # One that is refused took the others along; now each is by itself.
     for document in documents:
         try:
