@@ -437,7 +437,7 @@ def apply_line(text: QueueText, line: TransactionLine) -> QueueText:
     remove = {place for message_id in line.removed if (place := text.place(message_id)) is not None}
     for message_id in line.removed:
         append.pop(message_id, None)
-    if not (append or changed or remove or text.has_shared_ids):
+    if not (append or changed or remove or text.merged or text.renamed):
         return text
     staying = {place: message for place, message in changed.items() if place not in remove}
     return text.edit(append=list(append.values()), replace=staying, remove=remove)

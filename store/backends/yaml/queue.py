@@ -198,11 +198,6 @@ class QueueText(EntryText, dict=True, eq=False):
         """Return the messages of all entries that are not damaged, in stored order."""
         return self._messages
 
-    @property
-    def has_shared_ids(self) -> bool:
-        """Whether the file has an id several times, so that the next change writes what `with_unique_ids` made."""
-        return bool(self.merged or self.renamed)
-
     # guard: copies-count-once
     def with_unique_ids(self) -> QueueText:
         """Return the same with each id once: of copies of a message the one furthest on its way, another message as

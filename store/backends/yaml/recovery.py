@@ -321,7 +321,7 @@ def _ends_closed(disk: Disk, path: Path) -> bool:
 def _unique_ids_line(team: LockedTeam) -> TransactionLine | None:
     """Return the line that gives each reused id a name of its own; None where no id was used twice."""
     text = team.queue.text
-    if not text.has_shared_ids:
+    if not (text.merged or text.renamed):
         return None
     for message_id in text.merged:
         what = f"copies of message {message_id} were taken out"

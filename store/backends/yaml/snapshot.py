@@ -65,12 +65,6 @@ class _QueueReading(Struct, frozen=True):
     ahead: int = 0
     text: QueueText | None = None
 
-    @property
-    def mark(self) -> FileVersion | None:
-        """The version of the file that was read, or could not be."""
-        read = self.queue or self.broken
-        return read.mark if read is not None else None
-
 
 class SnapshotReader:
     """Reads one team; safe to use from several threads.
@@ -150,8 +144,9 @@ class SnapshotReader:
             offers = self._offered.look()
             live = set(ids_of(messages)) if offers.messages else frozenset()
             stat = queue.stat if queue is not None else None
+            read = queue or reading.broken
             return Snapshot(
-                revision=_revision(reading.mark, settings, condition, offers, reading.ahead),
+                revision=_revision(read.mark if read is not None else None, settings, condition, offers, reading.ahead),
                 taken_at=self._clock(),
                 changed_at=from_nanoseconds(stat.mtime_ns) if stat else None,
                 config=settings.config,
