@@ -226,7 +226,7 @@ class SqlTeam(Team):
         self, connection: Connection, shape: Shape, progress: Progress | None, reader: RowReader
     ) -> Snapshot:
         """Make a snapshot of what the connection sees: settings, rows, numbers and findings."""
-        settings = self._look_at_settings(connection, shape)
+        settings = self._settings.look(self._stored_settings(connection, shape, asks_trail=True))
         state = reader.state(connection, shape, progress=progress)
         found = read_numbers(connection) if shape.has_ours else None
         ours = list[Problem]()
@@ -281,18 +281,24 @@ class SqlTeam(Team):
         """Return the settings in force by what the connection sees."""
         return self._settings.look(self._stored_settings(connection, shape))
 
-    def _stored_settings(self, connection: Connection, shape: Shape) -> SettingsRows:
+    def _stored_settings(self, connection: Connection, shape: Shape, *, asks_trail: bool = False) -> SettingsRows:
         """Return where the text of the settings is, and what of it is on record. What was seen of another team, whose
         place this one took, is forgotten first.
+
+        Args:
+            asks_trail: Whether to look for another team in the same file, or on a server, too.
         """
-        first_line = first_digest(connection) if shape.has_ours else ""
-        # By its trail a team is known; before it has one, by its file.
-        # guard: another-team-by-its-trail
-        if first_line != self._first_line if self._first_line else connection.file != self._file:
-            self._reader.restart()
-            self._settings.restart()
-            self._refused_statuses, self._is_indexed = frozenset(), False
-        self._first_line, self._file = first_line, connection.file
+        is_other_file = self._file not in (None, connection.file)
+        if asks_trail or is_other_file:
+            first_line = first_digest(connection) if shape.has_ours else ""
+            # By its trail a team is known; before it has one, by its file.
+            # guard: another-team-by-its-trail
+            if first_line != self._first_line if self._first_line else is_other_file:
+                self._reader.restart()
+                self._settings.restart()
+                self._refused_statuses, self._is_indexed = frozenset(), False
+            self._first_line = first_line
+        self._file = connection.file
         return SettingsRows(connection, shape, self.root, self.location)
 
     def addressed(self, agent: str) -> Addressed | None:
