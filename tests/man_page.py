@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from team_console import __version__
-from team_console.console.cli.help import ENVIRONMENT, EXIT_STATUSES, FILES
+from team_console.console.cli.help_and_config import ENVIRONMENT, EXIT_STATUSES, FILES
 from team_console.console.cli.main import BY_NAME, PROGRAM, VERBS, Verb, parser_for
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / f"{PROGRAM}.1"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from team_console.console.cli.help import (
+from team_console.console.cli.help_and_config import (
     CONFIG,
     ENVIRONMENT,
     ERRORS,

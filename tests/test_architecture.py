@@ -82,7 +82,7 @@ def test_a_room_of_the_store_knows_only_those_before_it(room: str) -> None:
 def test_only_one_module_outside_of_it_opens_the_screen() -> None:
     paths = [path for path in modules("console") if not path.is_relative_to(ROOT / "console/tui")]
     opening = {path for path in paths for name in imports_of(path) if is_within(name, {"console.tui"})}
-    assert opening == {ROOT / "console/cli/opening.py"}
+    assert opening == {ROOT / "console/cli/open_console.py"}
 
 
 def test_no_imports_form_a_circle() -> None:

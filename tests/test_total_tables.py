@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 import pytest
-from team_console.console.cli.help import read_schemas
+from team_console.console.cli.help_and_config import read_schemas
 from team_console.store.model.message import Status
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import AgentState, DeliveryState, Flag, Need, RequestState, StoryState

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from team_console.console.cli.arguments import arg, flag, verb
 from team_console.console.cli.call import Call
-from team_console.console.cli.help import TOPICS
+from team_console.console.cli.help_and_config import TOPICS
 from team_console.console.cli.main import BY_NAME, VERBS, parser_for
 from team_console.console.cli.printing import view_now
 from team_console.console.command_words import split_verb

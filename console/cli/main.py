@@ -49,7 +49,7 @@ class Verb(Struct, frozen=True):
 
 _VERBS_BY_HEADING = {
     "Start a team": {
-        "opening.demo": "watch a simulated team at work, in a temporary folder",
+        "open_console.demo": "watch a simulated team at work, in a temporary folder",
         "team.init": "make a new team in a folder, a database file or on a server",
         "team.member": "add, change, remove or list the members in the team's settings",
         "team.migrate": "copy a team with its history to a folder, a database file or a server",
@@ -102,12 +102,12 @@ _VERBS_BY_HEADING = {
         "deliver.redirect": "send undelivered messages to another agent",
         "deliver.discard": "move dead letters from the queue to the history",
         "deliver.recall": "take back messages that nobody has received yet",
-        "deliver.clear": "archive old finished messages and remove them from the queue",
+        "team.clear": "archive old finished messages and remove them from the queue",
     },
     "The program itself": {
-        "opening.serve": "show the console in a browser on this machine, behind a token",
-        "help.config": "show or check your own settings; print schemas of settings for editors",
-        "help.help": "explain a verb, keys, settings, files, variables, exit codes, or the JSON of a verb",
+        "open_console.serve": "show the console in a browser on this machine, behind a token",
+        "help_and_config.config": "show or check your own settings; print schemas of settings for editors",
+        "help_and_config.help": "explain a verb, keys, settings, files, variables, exit codes, or the JSON of a verb",
         "completions.completions": "print or install the completion script for bash, zsh or fish",
     },
     "": {
@@ -301,7 +301,7 @@ def _dispatch(argv: Sequence[str], call: Call) -> int:
         return 0
     try:
         if verb is None:
-            from team_console.console.cli.opening import open_console  # 10 ms: what reads ahead of the screen
+            from team_console.console.cli.open_console import open_console  # 10 ms: what reads ahead of the screen
 
             return open_console(call)
         return verb.command.run(call) or 0

@@ -1,10 +1,11 @@
-"""Verbs that make and change a team: `init`, `member`, `migrate`."""
+"""Verbs on a whole team: `init` makes one, `member` changes it, `migrate` copies it, `clear` empties its queue."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
+import sys
 from argparse import BooleanOptionalAction
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack, closing, suppress
@@ -12,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import asdict, replace
-from team_console.console.cli.arguments import arg, seconds, verb
+from team_console.console.cli.arguments import arg, flag, seconds, verb
 from team_console.console.cli.call import Call, UsageError, split_names
 from team_console.console.cli.printing import Cells, print_table
+from team_console.console.cli.sending import ask_yes_or_no
+from team_console.console.cli.streams import is_terminal
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.locked_files import missing_locks_in
@@ -31,6 +34,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import ALL, canonical, check_name, hint_with_nearest, is_name
 from team_console.store.model.safe import counted
 from team_console.store.service import members as service
+from team_console.store.service.maintenance import ClearResult, clear, clearing_forecast
 from team_console.store.service.migration import migrate, open_target
 from team_console.store.settings.checking import rule_trouble
 from team_console.store.settings.editing import new_settings_text, write_new_settings
@@ -466,3 +470,60 @@ def member_json(agent: Agent) -> dict[str, Any]:
         "may_message": None if agent.may_message is None else sorted(agent.may_message),
         "may_send": None if agent.may_send is None else sorted(agent.may_send),
     }
+
+
+# `clear`: what ended long ago leaves the queue, archived first.
+
+
+@verb(
+    arg("--older-than-days", "age in days (default: 7)", type=float, default=7.0, metavar="DAYS"),
+    flag("--archives", "also delete archived messages beyond the team's delete_archived_after_days, for good"),
+    flag("--yes", "do not ask before archives are deleted"),
+    flag("--dry-run", "show what would be removed, write nothing"),
+)
+def do_clear(call: Call) -> None:
+    """Archive and remove messages that were delivered, read, failed, expired or recalled --older-than-days ago or
+    earlier. Messages that still wait, or that an open request depends on, stay.
+
+    Examples:
+      team-console clear --older-than-days 30 --dry-run"""
+    options = call.options
+    call.warn_of_stranger()
+    if options.archives and not options.yes:
+        days = call.team.config().delete_archived_after_days
+        will = "would" if options.dry_run else "will"
+        call.note(f"archived messages older than {days} days {will} be deleted for good")
+    if options.dry_run:
+        _print_cleared(call, clearing_forecast(call.caller, older_than_days=options.older_than_days), dry_run=True)
+        return
+    is_asked = options.archives and not options.yes
+    if is_asked and not (is_terminal(sys.stdin) and is_terminal(sys.stderr) and ask_yes_or_no("Delete them?")):
+        text = "deleting archives was not confirmed; nothing was written"
+        raise TeamError(Code.NOT_PERMITTED, text, "Add --yes.")
+    cleared = clear(call.caller, older_than_days=options.older_than_days, delete_archived=options.archives)
+    _print_cleared(call, cleared, dry_run=False)
+
+
+def _print_cleared(call: Call, cleared: ClearResult, *, dry_run: bool) -> None:
+    """Print what left the queue, what stays and why, and what was deleted for good."""
+    statuses = ", ".join(f"{number:,} {status}" for status, number in cleared.statuses.items())
+    verb = "would leave" if dry_run else "left"
+    lines = [f"{counted(cleared.deleted, 'message')} {verb} the queue" + (f": {statuses}" if statuses else "")]
+    if cleared.kept:
+        stay = "stays" if cleared.kept == 1 else "stay"
+        lines.append(f"{counted(cleared.kept, 'old message')} {stay}: an open request or the roster rests on them")
+    lines += [f"refused: {message_id}: {why}" for message_id, why in cleared.refused.items()]
+    if cleared.archives:
+        lines.append(f"deleted for good: {counted(cleared.archives, 'archived message')}")
+    done = {
+        "success": True,
+        "action": "clear",
+        "dry_run": dry_run,
+        "messages_deleted": cleared.deleted,
+        "deleted_statuses": dict(cleared.statuses),
+        "messages_kept": cleared.kept,
+        "archived_deleted": cleared.archives,
+        "disk_space_freed_mb": cleared.freed_mb,
+        **cleared.refused_json,
+    }
+    call.print_result(done, *lines)

@@ -21,8 +21,8 @@ from team_console.console.tui.key_queue import KeyQueue
 from team_console.console.tui.main import HORIZONTAL, VERTICAL, MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.reader import StoreReader
-from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.seat_presence import SeatPresence
+from team_console.console.tui.situation import Situation
 from team_console.console.tui.textual_fixes import unbind, write_to_terminal
 from team_console.console.tui.themes import first_theme
 from team_console.store.backends.open import open_team
@@ -87,7 +87,7 @@ class ConsoleApp(GuardedApp[int]):
             preferences=self.preferences,
             last=self.last_visit.read(),
         )
-        self.main.situation = ScreenState(root=str(team.root or ""), is_temporary=is_temporary)
+        self.main.situation = Situation(root=str(team.root or ""), is_temporary=is_temporary)
         self.presence = SeatPresence(team, me, read_only=self.read_only)
         self.follower = StoreFollower(self, self.main, self.reader, self._notifier, self.presence)
         self._keys = KeyQueue(self, super().on_event, self.frames)

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 
 from team_console.console.selection import Mode
-from team_console.console.tui.screen_state import ScreenState
+from team_console.console.tui.situation import Situation
 from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import (
@@ -17,7 +17,7 @@ from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
 from team_console.widgets.text import Line
 
 
-def first_step(situation: ScreenState, agent: str = "") -> str:
+def first_step(situation: Situation, agent: str = "") -> str:
     """Return the command with which an agent joins, or with which one that joined is started, ready for a shell; empty
     where a name in it is not what can be shown of it.
 
@@ -35,7 +35,7 @@ def first_step(situation: ScreenState, agent: str = "") -> str:
     return f"team-console {place}join {shlex.quote(agent)} --for claude"
 
 
-def first_step_lines(situation: ScreenState, agent: str = "") -> tuple[Line, ...]:
+def first_step_lines(situation: Situation, agent: str = "") -> tuple[Line, ...]:
     """Return what lets an agent ask here, and the key that copies it; none where there is none."""
     command = safe_line(first_step(situation, agent), 300)
     if not command or _is_anybody_running(situation, agent):
@@ -49,17 +49,17 @@ def first_step_lines(situation: ScreenState, agent: str = "") -> tuple[Line, ...
     return (), (("Let your Claude Code ask here:", "muted"),), copies, ((then, "muted"),)
 
 
-def _start_commands(situation: ScreenState) -> Mapping[str, str]:
+def _start_commands(situation: Situation) -> Mapping[str, str]:
     return situation.reading.local.starts if situation.reading is not None else {}
 
 
-def humans_of(situation: ScreenState) -> set[str]:
+def humans_of(situation: Situation) -> set[str]:
     """Return the names of humans: whoever looks, the lead and `user`."""
     view = situation.view
     return {USER} if view is None else {view.me, view.snapshot.config.lead, USER}
 
 
-def _is_anybody_running(situation: ScreenState, agent: str) -> bool:
+def _is_anybody_running(situation: Situation, agent: str) -> bool:
     """Return whether `agent` was heard of and is not gone; without a name whether any agent was."""
     known = (row for row in situation.roster if row.is_addressable)
     running = {row.name for row in known if row.state not in (AgentState.UNKNOWN, AgentState.STOPPED)}
@@ -67,7 +67,7 @@ def _is_anybody_running(situation: ScreenState, agent: str) -> bool:
     return agent in running if agent else bool(running)
 
 
-def _first_agent(situation: ScreenState, agent: str) -> str:
+def _first_agent(situation: Situation, agent: str) -> str:
     """Return `agent`, else the first that has joined here, else the first there is; no human."""
     names = [row.name for row in situation.roster if row.is_addressable]
     joined = [name for name in names if name in _start_commands(situation)]
@@ -80,14 +80,14 @@ def no_team_lines() -> tuple[Line, ...]:
     one at work.
     """
     demo = (), (("See how it works first:", "muted"),), (("          ", "muted"), ("team-console demo", "code"))
-    return *empty_lines("○", "No team is here yet", ""), *first_step_lines(ScreenState()), *demo
+    return *empty_lines("○", "No team is here yet", ""), *first_step_lines(Situation()), *demo
 
 
 _NOT_OF_QUEUE = frozenset({Mode.HISTORY, Mode.HEALTH, Mode.DECISIONS})
 """Modes whose rows are not those of the queue alone."""
 
 
-def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed: int = 0) -> tuple[Line, ...]:
+def empty_words(mode: Mode, situation: Situation, *, query: str = "", snoozed: int = 0) -> tuple[Line, ...]:
     """Return why a list has no rows; it never claims that there is nothing when that is not known."""
     snapshot = situation.snapshot
     if snapshot is None:

@@ -19,8 +19,8 @@ from team_console.console.tui.main import MainScreen
 from team_console.console.tui.notices import Notifier
 from team_console.console.tui.outcomes import reason_of
 from team_console.console.tui.reader import ReadResult, StoreReader
-from team_console.console.tui.screen_state import ScreenState
 from team_console.console.tui.seat_presence import SeatPresence
+from team_console.console.tui.situation import Situation
 from team_console.console.tui.textual_fixes import call_later_on, start_worker
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
 from team_console.store.model.errors import TeamError
@@ -129,7 +129,7 @@ class StoreFollower:
         return self._looks_shown < self._looks_asked
 
     @property
-    def _situation(self) -> ScreenState:
+    def _situation(self) -> Situation:
         """The state of the store as far as it is known."""
         return self._main.situation
 
@@ -308,7 +308,7 @@ class StoreFollower:
         self._call_later("failed", HOLDER_LOOK, self.look)
 
     def _show_known(self, **known: Any) -> None:
-        """Show what is `known` of the store now, by fields of `ScreenState`, with what was known before."""
+        """Show what is `known` of the store now, by fields of `Situation`, with what was known before."""
         situation, now = replace(self._situation, **known), self._team.clock()
         if self._main.is_mounted:
             with suppress(NoMatches):  # a reading may end while the screen is being taken down

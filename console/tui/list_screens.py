@@ -13,7 +13,7 @@ from msgspec import Struct
 from team_console.console.preferences import load_preferences, theme_names
 from team_console.console.tui.empty_lists import first_step, no_team_lines
 from team_console.console.tui.guarded_app import GuardedApp
-from team_console.console.tui.screen_state import ScreenState
+from team_console.console.tui.situation import Situation
 from team_console.console.tui.textual_fixes import start_worker
 from team_console.console.tui.themes import remember_theme, theme_name
 from team_console.store.backends.locations import absolute
@@ -230,7 +230,7 @@ class FirstStepsScreen(Overlay, ModalScreen[str | None]):
 
     def action_copy(self) -> None:
         """Copy the command that lets an agent ask here."""
-        self.app.copy_to_clipboard(first_step(ScreenState()))
+        self.app.copy_to_clipboard(first_step(Situation()))
         self.notify("Copied the command", markup=False)
 
     def action_leave(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from team_console.console.selection import Mode
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.pane import Pane
-from team_console.console.tui.screen_state import ScreenState, shows_the_same
+from team_console.console.tui.situation import Situation, shows_the_same
 from team_console.console.tui.textual_fixes import start_worker
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -56,8 +56,8 @@ class Lists(Container):
         self._cache, self._report = cache, report
         self._when_left, self._when_entered = when_left, when_entered
         self._panes: dict[Mode, Pane[Any]] = {}
-        self._shown: dict[Mode, ScreenState] = {}
-        self._situation, self._now = ScreenState(), cache.team.clock()
+        self._shown: dict[Mode, Situation] = {}
+        self._situation, self._now = Situation(), cache.team.clock()
         self._put_in_front(self.mode)  # there from the beginning: a console that is told to end composes nothing more
 
     def compose(self) -> ComposeResult:
@@ -131,11 +131,11 @@ class Lists(Container):
     # What they show.
 
     @property
-    def shown_in_front(self) -> ScreenState | None:
+    def shown_in_front(self) -> Situation | None:
         """The situation that the list in front shows; None before it shows any."""
         return self._shown.get(self.mode)
 
-    def takes_unpainted(self, situation: ScreenState) -> bool:
+    def takes_unpainted(self, situation: Situation) -> bool:
         """Take a situation that looks the same as the one in front, and paint nothing; return whether it does."""
         shown = self.shown_in_front
         if shown is None or shown is situation or not shows_the_same(shown, situation):
@@ -143,7 +143,7 @@ class Lists(Container):
         self._situation = self._shown[self.mode] = self.front.listing.situation = situation
         return True
 
-    def show(self, situation: ScreenState, now: datetime) -> None:
+    def show(self, situation: Situation, now: datetime) -> None:
         """Show another situation in front; the other lists follow when they are gone to."""
         self._situation, self._now = situation, now
         if self.is_drawn:

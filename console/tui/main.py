@@ -17,14 +17,14 @@ from team_console.console.tui.absence import Absence, Visit
 from team_console.console.tui.background import Background
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.drafts import Drafts
-from team_console.console.tui.editor import edit_text
 from team_console.console.tui.lists import Lists
 from team_console.console.tui.modes.listing import ContentWanted, EvidenceWanted
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.pending_decisions import PendingDecision, PendingDecisions
 from team_console.console.tui.screen_bars import ScreenBars
 from team_console.console.tui.screen_protocols import ConsoleProtocol
-from team_console.console.tui.screen_state import ScreenState, no_writing
+from team_console.console.tui.situation import Situation, no_writing
+from team_console.console.tui.terminal_programs import edit_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.service.caller import Caller
@@ -122,7 +122,7 @@ class MainScreen(Screen[None]):
         self.form: Form[Any] | None = None
         self._focus_below: Widget | None = None
         self._asks_about_request = False
-        self.situation = ScreenState()
+        self.situation = Situation()
 
     @property
     def pane(self) -> Pane[Any]:
@@ -178,7 +178,7 @@ class MainScreen(Screen[None]):
 
     # What is shown.
 
-    def show(self, situation: ScreenState, now: datetime) -> None:
+    def show(self, situation: Situation, now: datetime) -> None:
         """Show another situation in the present list; other lists follow when they are gone to."""
         self.situation, self.now = situation, now
         self.absence.tell_once_read()

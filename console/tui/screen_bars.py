@@ -10,7 +10,7 @@ from team_console.console.actions import BY_ID, FOOTER_END, FOOTER_WHILE_READING
 from team_console.console.selection import PLACES, Mode
 from team_console.console.tui.pending_decisions import PendingDecisions
 from team_console.console.tui.screen_protocols import MainScreenProtocol
-from team_console.console.tui.screen_state import ScreenState, store_status, troubles_of
+from team_console.console.tui.situation import Situation, store_status, troubles_of
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Status
@@ -167,21 +167,21 @@ _SHOWS_FORMER = frozenset({State.UNREADABLE, State.VANISHED, State.STALE})
 """States in which what is shown is what was read before."""
 
 
-def pulse_of(situation: ScreenState, now: datetime) -> Pulse:
+def pulse_of(situation: Situation, now: datetime) -> Pulse:
     """Return the mark at the right end of the head."""
     status = store_status(situation, now)
     pulse = _PULSES.get(status.state, bars.LIVE)
     return _with_age(pulse, situation, now) if status.state in _SHOWS_FORMER else pulse
 
 
-def _with_age(pulse: Pulse, situation: ScreenState, now: datetime) -> Pulse:
+def _with_age(pulse: Pulse, situation: Situation, now: datetime) -> Pulse:
     if situation.shown_read_at is None:
         return pulse
     old = f"{span((now - situation.shown_read_at).total_seconds())} old"
     return replace(pulse, word=old) if pulse is bars.STALE else replace(pulse, detail=old)
 
 
-def notice_of(situation: ScreenState, now: datetime) -> Notice | None:
+def notice_of(situation: Situation, now: datetime) -> Notice | None:
     """Return the banner, None when there is nothing to say: the worst of what is the matter, and what it means here."""
     status = store_status(situation, now)
     reason = status.reasons[0] if status.reasons else None
@@ -198,7 +198,7 @@ def notice_of(situation: ScreenState, now: datetime) -> Notice | None:
     return Notice(_PULSES.get(reason.state, bars.FOREIGN), text, _next_step(situation, reason, now))
 
 
-def _reading_notice(situation: ScreenState) -> Notice | None:
+def _reading_notice(situation: Situation) -> Notice | None:
     if situation.failure:
         return Notice(bars.STALE, situation.failure, "It is tried again by itself.")
     if situation.progress is None:
@@ -214,7 +214,7 @@ def _place_in_settings(reason: Reason, snapshot: Snapshot | None) -> str:
     return next((problem.place for problem in problems if problem.message == reason.text), "")
 
 
-def _next_step(situation: ScreenState, reason: Reason, now: datetime) -> str:
+def _next_step(situation: Situation, reason: Reason, now: datetime) -> str:
     """Return the next step, or what is shown meanwhile."""
     old = {
         State.UNREADABLE: "Nothing is written until it can be read again.",
@@ -233,7 +233,7 @@ def _next_step(situation: ScreenState, reason: Reason, now: datetime) -> str:
     return safe_line(hint, 300)
 
 
-def _with_age_of_shown(situation: ScreenState, now: datetime, first: str) -> str:
+def _with_age_of_shown(situation: Situation, now: datetime, first: str) -> str:
     if situation.shown_read_at is None or situation.view is None:
         return first
     when, old = clock_time(situation.shown_read_at, now), span((now - situation.shown_read_at).total_seconds())

@@ -11,7 +11,7 @@ from team_console.console.selection import ActionContext
 from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.drafts import Drafts
 from team_console.console.tui.lists import Lists
-from team_console.console.tui.screen_state import ScreenState
+from team_console.console.tui.situation import Situation
 from team_console.store.service.caller import Caller
 from team_console.store.views.rows import View
 from textual.app import App
@@ -56,7 +56,7 @@ class MainScreenProtocol(Protocol):
     drafts: Drafts
     cache: ScreenCache
     lists: Lists
-    situation: ScreenState
+    situation: Situation
     now: datetime
     read_only: bool
     look: Callable[[], None]

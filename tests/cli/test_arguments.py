@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.cli.help import EXAMPLE
+from team_console.console.cli.help_and_config import EXAMPLE
 from team_console.console.cli.main import VERB_OF_WORD, VERBS, run
 from team_console.store.settings.settings_file import parse_settings
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
-from team_console.console.cli.help import read_schemas
+from team_console.console.cli.help_and_config import read_schemas
 from team_console.console.cli.main import VERBS
 from team_console.console.json_results import RESULTS
 

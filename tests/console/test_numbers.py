@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.cli.help import key_rows
+from team_console.console.cli.help_and_config import key_rows
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller

@@ -10,7 +10,7 @@ from team_console.console.selection import Mode
 from team_console.console.tui.empty_lists import empty_words
 from team_console.console.tui.reader import ReadResult
 from team_console.console.tui.screen_bars import notice_of
-from team_console.console.tui.screen_state import ScreenState, no_writing
+from team_console.console.tui.situation import Situation, no_writing
 from team_console.store.contract.snapshot import Condition, LockHolder, Snapshot
 from team_console.store.contract.team import WatchHint, WatchState
 from team_console.store.model.clock import to_text
@@ -29,11 +29,11 @@ MESSAGE = new_record(
 SNAPSHOT = Snapshot("1", NOW, NOW, TeamConfig(), (MESSAGE,), condition=Condition.OK)
 
 
-def seen(snapshot: Snapshot = SNAPSHOT, *, view: bool = True, **known: object) -> ScreenState:
+def seen(snapshot: Snapshot = SNAPSHOT, *, view: bool = True, **known: object) -> Situation:
     made = View("1", NOW, "ceo", SNAPSHOT) if view else None
     fresh = snapshot.condition in (Condition.OK, Condition.EMPTY)
     known = {"looked_at": NOW, "shown_read_at": NOW if view else None, **known}
-    return ScreenState(reading=ReadResult(1, snapshot, made, fresh), **known)  # type: ignore[arg-type]
+    return Situation(reading=ReadResult(1, snapshot, made, fresh), **known)  # type: ignore[arg-type]
 
 
 DAMAGE = Problem("not readable", "error", "message-queue.yaml:47", "the frame is broken", "Repair it.")
@@ -46,7 +46,7 @@ HOLDER = LockHolder(4711, "box", to_text(NOW - timedelta(seconds=30)), "send", F
 UNREADABLE = replace(SNAPSHOT, messages=(), condition=Condition.UNREADABLE, problems=(DAMAGE,))
 VANISHED = replace(SNAPSHOT, messages=(), condition=Condition.VANISHED)
 SITUATIONS = {
-    "loading": ScreenState(progress=(400, 1000)),
+    "loading": Situation(progress=(400, 1000)),
     "live": seen(),
     "locked": seen(replace(SNAPSHOT, holder=HOLDER)),
     "unreadable": seen(UNREADABLE),
@@ -69,10 +69,10 @@ def test_banners_say_where_who_and_since_when(name: str, pulse: str, text: str, 
 @pytest.mark.parametrize("mode", list(Mode))
 @pytest.mark.parametrize(
     "situation",
-    [ScreenState(), ScreenState(progress=(1, 9)), seen(UNREADABLE, view=False), seen(VANISHED, view=False)],
+    [Situation(), Situation(progress=(1, 9)), seen(UNREADABLE, view=False), seen(VANISHED, view=False)],
     ids=["unread", "loading", "unreadable", "vanished"],
 )
-def test_what_is_not_known_is_never_shown_as_empty(mode: Mode, situation: ScreenState) -> None:
+def test_what_is_not_known_is_never_shown_as_empty(mode: Mode, situation: Situation) -> None:
     words = " ".join(text_of(line) for line in empty_words(mode, situation)).lower()
     for lie in ("no message", "nothing waits", "is empty", "no requests", "nothing went wrong", "no findings"):
         assert lie not in words

@@ -15,7 +15,7 @@ from team_console.console.tui.commands import (
     stopping,
     writing,
 )
-from team_console.console.tui.commands.own import run_own as run_own
+from team_console.console.tui.commands.own_commands import run_own as run_own
 from team_console.console.tui.main import MainScreen
 from team_console.store.service.deliveries import Remedy
 

@@ -9,9 +9,9 @@ from team_console.console.actions import Group, actions_in, shown_key, written_k
 from team_console.console.preferences import Preferences, as_toml, config_path, load_preferences, mistakes_in_words
 from team_console.console.selection import ActionContext, Mode, is_page
 from team_console.console.tui.drafts import replace_file
-from team_console.console.tui.editor import edit_file
 from team_console.console.tui.list_screens import TeamsScreen, ThemeList, teams_beside
 from team_console.console.tui.main import MainScreen
+from team_console.console.tui.terminal_programs import edit_file
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 from team_console.widgets.help_panel import HelpPanel, HelpRow

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from team_console.console.selection import ActionContext
-from team_console.console.tui.editor import run_in_terminal, view_text
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.modes.needs import NeedsPane
+from team_console.console.tui.terminal_programs import run_in_terminal, view_text
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.widgets.fields import FieldKind, words_of_a_decision
 from team_console.widgets.prompt_form import Confirm

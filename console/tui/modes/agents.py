@@ -27,7 +27,7 @@ from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.outcomes import asked_title
 from team_console.console.tui.reader import LocalFacts
-from team_console.console.tui.screen_state import ScreenState, is_sure
+from team_console.console.tui.situation import Situation, is_sure
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
@@ -307,7 +307,7 @@ class AgentsPane(Pane[Message]):
             gone=selection.gone,
         )
 
-    def show(self, situation: ScreenState, now: datetime) -> None:
+    def show(self, situation: Situation, now: datetime) -> None:
         """Show another roster and the messages that belong to it."""
         listing, view = self.listing, situation.view
         listing.situation, listing.now = situation, now

@@ -15,7 +15,7 @@ from team_console.console.tui.empty_lists import empty_words
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.outcomes import reason_of
-from team_console.console.tui.screen_state import ScreenState
+from team_console.console.tui.situation import Situation
 from team_console.console.tui.textual_fixes import start_worker
 from team_console.store.contract.snapshot import Snapshot
 from team_console.store.model.safe import counted, safe_line, safe_text
@@ -245,7 +245,7 @@ class DecisionsPane(Pane[ClosedRequest]):
         super().__init__(cache)
         self._read_for: object = None
 
-    def show(self, situation: ScreenState, now: datetime) -> None:
+    def show(self, situation: Situation, now: datetime) -> None:
         """Show what is known, and read the ledger again when anything was decided since."""
         self.listing.situation, self.listing.now = situation, now
         self.listing.list_ledger()

@@ -15,7 +15,7 @@ from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.outcomes import reason_of
-from team_console.console.tui.screen_state import ScreenState, findings_elsewhere, store_status
+from team_console.console.tui.situation import Situation, findings_elsewhere, store_status
 from team_console.console.tui.textual_fixes import start_worker
 from team_console.store.contract.snapshot import FOREIGN_TEAM, KEPT_PRIVATE, Snapshot
 from team_console.store.contract.team import AuditLine, Team, WatchState
@@ -248,7 +248,7 @@ class HealthPane(Pane[Row]):
         self._audited_revision, self._looks = "", 0
         self._is_audit_unread = False
 
-    def show(self, situation: ScreenState, now: datetime) -> None:
+    def show(self, situation: Situation, now: datetime) -> None:
         """Show the facts, which are known even when nothing could be read, and the findings."""
         self.listing.situation, self.listing.now = situation, now
         self._check_audit_once()
@@ -328,7 +328,7 @@ _AUDIT_LINES = 100
 """Lines of the audit trail that are checked and shown."""
 
 
-def vitals_of(situation: ScreenState, team: Team, audit: Vital | None, now: datetime) -> tuple[Vital, ...]:
+def vitals_of(situation: Situation, team: Team, audit: Vital | None, now: datetime) -> tuple[Vital, ...]:
     """Return the facts on queue, lock, watch, audit trail and settings.
 
     Args:
@@ -360,7 +360,7 @@ def _missing_audit(snapshot: Snapshot | None) -> Vital:
     return Vital("audit", "○", "muted", "nothing is on record", more)
 
 
-def _queue_vital(situation: ScreenState, team: Team, now: datetime) -> Vital:
+def _queue_vital(situation: Situation, team: Team, now: datetime) -> Vital:
     """Return what is known of the queue: read, in doubt, or why not."""
     snapshot, place = situation.snapshot, safe_line(team.location, 300)
     if snapshot is None:
@@ -380,7 +380,7 @@ def _queue_vital(situation: ScreenState, team: Team, now: datetime) -> Vital:
     return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\n{kept}")
 
 
-def _lock_vital(situation: ScreenState, now: datetime) -> Vital:
+def _lock_vital(situation: Situation, now: datetime) -> Vital:
     status = store_status(situation, now)
     if status.holder is None:
         return Vital("lock", "✓", "good", "is free", "Whoever writes holds it for a moment; reading needs none.")
@@ -390,7 +390,7 @@ def _lock_vital(situation: ScreenState, now: datetime) -> Vital:
     return Vital("lock", "⊠" if blocks else "◔", "warn" if blocks else "open", safe_line(f"held {words}"), more)
 
 
-def _watch_vital(situation: ScreenState) -> Vital:
+def _watch_vital(situation: Situation) -> Vital:
     watch = situation.watch
     pulse, how = _WATCH_WORDS[watch.state]
     more = safe_text(watch.reason) or "The console reads the team again as soon as it changes."

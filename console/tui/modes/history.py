@@ -17,7 +17,7 @@ from team_console.console.tui.empty_lists import empty_words
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.pane import Pane
 from team_console.console.tui.outcomes import asked_title, reason_of
-from team_console.console.tui.screen_state import ScreenState
+from team_console.console.tui.situation import Situation
 from team_console.console.tui.textual_fixes import start_worker
 from team_console.store.contract.snapshot import LOST, Snapshot
 from team_console.store.model.clock import from_text, local_day
@@ -210,7 +210,7 @@ class HistoryPane(Pane[Message]):
         self._steps: Iterator[SearchStep] | None = None
         self._typing: Timer | None = None
 
-    def show(self, situation: ScreenState, now: datetime) -> None:
+    def show(self, situation: Situation, now: datetime) -> None:
         """Begin to read at the first showing; later bring in what is new."""
         listing = self.listing
         before, snapshot = listing.situation.snapshot, situation.snapshot

@@ -16,7 +16,7 @@ from team_console.console.tui.cache import ScreenCache
 from team_console.console.tui.empty_lists import empty_words
 from team_console.console.tui.evidence import EvidenceRequest, ShownEvidence
 from team_console.console.tui.outcomes import with_pending
-from team_console.console.tui.screen_state import ScreenState
+from team_console.console.tui.situation import Situation
 from team_console.store.contract.team import attachment_of
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
@@ -63,7 +63,7 @@ class Listing(ABC, Generic[RowT]):
     def __init__(self, cache: ScreenCache) -> None:
         self.cache = cache
         self.ask_screen: Callable[[TextualMessage], object] = lambda message: None
-        self.situation, self.now = ScreenState(), datetime.now(UTC)
+        self.situation, self.now = Situation(), datetime.now(UTC)
         self.all: tuple[RowT, ...] = ()
         self.gone: RowT | None = None
         self.group_of_gone = ""

@@ -15,7 +15,7 @@ from team_console.console.tui.empty_lists import BROKEN, BROKEN_DOCUMENT, first_
 from team_console.console.tui.modes.listing import Listing
 from team_console.console.tui.modes.search import Search
 from team_console.console.tui.outcomes import NO_LONGER, request_outcome, row_now, with_banner
-from team_console.console.tui.screen_state import ScreenState
+from team_console.console.tui.situation import Situation
 from team_console.store.model.safe import safe_text
 from team_console.store.protocol.shown_when_decided import digest_of
 from team_console.store.views.rows import RequestRow, RequestState
@@ -148,7 +148,7 @@ class Pane(Container, Generic[RowT]):
 
     # What is shown.
 
-    def show(self, situation: ScreenState, now: datetime) -> None:
+    def show(self, situation: Situation, now: datetime) -> None:
         """Show the rows of another view."""
         listing = self.listing
         # Before the first whole reading nobody has read a row yet that would have to stay.

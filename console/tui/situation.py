@@ -17,8 +17,8 @@ from team_console.store.views.status import Looks, State, StoreStatus, assess
 _LIVE = WatchHint(WatchState.LIVE)
 
 
-class ScreenState(Struct, frozen=True):
-    """All that is known about how true the screen is.
+class Situation(Struct, frozen=True):
+    """What is known of the store, and how true what the screen shows of it is.
 
     Attributes:
         reading: The last reading, None before the first.
@@ -75,7 +75,7 @@ class ScreenState(Struct, frozen=True):
         return self.reading.snapshot if self.reading else None
 
 
-def shows_the_same(state: ScreenState, other: ScreenState) -> bool:
+def shows_the_same(state: Situation, other: Situation) -> bool:
     """Return whether both look the same but for ages: a look that found nothing new needs no painting."""
     if state.reading is None or other.reading is None or state.view is None or other.view is None:
         return False
@@ -96,13 +96,13 @@ def _is_alike_but_for_clocks(shown: Struct, next_shown: Struct) -> bool:
     return all(before is after or before == after for before, after in pairs)
 
 
-def store_status(situation: ScreenState, now: datetime) -> StoreStatus:
+def store_status(situation: Situation, now: datetime) -> StoreStatus:
     """Return the status of the store, by the judgement that the verbs use."""
     looks = Looks(situation.watch, situation.failure, situation.looked_at)
     return assess(situation.snapshot, now, looks)
 
 
-def no_writing(situation: ScreenState, *, read_only: bool) -> str | None:
+def no_writing(situation: Situation, *, read_only: bool) -> str | None:
     """Return why nothing can be written now; None when it can."""
     if read_only:
         return "the team is open read-only"
@@ -116,7 +116,7 @@ def no_writing(situation: ScreenState, *, read_only: bool) -> str | None:
     return None
 
 
-def is_sure(situation: ScreenState) -> bool:
+def is_sure(situation: Situation) -> bool:
     """Return whether a list without rows has none because there are none, and not because of what could not be read."""
     reading = situation.reading
     if reading is None or reading.view is None or not reading.is_fresh:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from team_console.console.preferences import OwnCommand, command_for_shell
 from team_console.console.selection import ActionContext, is_page
-from team_console.console.tui.editor import run_in_terminal, view_text
 from team_console.console.tui.main import MainScreen
+from team_console.console.tui.terminal_programs import run_in_terminal, view_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line, safe_text
 
