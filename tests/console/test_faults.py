@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import anyio
@@ -20,7 +21,7 @@ from team_console.console.selection import Mode
 from team_console.console.tui.app import ConsoleApp
 from team_console.console.tui.modes.pane import Pane
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import WatchHint
+from team_console.store.contract.team import Page, WatchHint
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.widgets.bars import Head
@@ -29,7 +30,7 @@ from textual._compositor import CompositorUpdate
 from textual.events import Key
 
 from tests import showcase
-from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_thread, opened
+from tests.console.conftest import AUTHOR, LEAD, WAIT, Clock, Desk, hand_in_plan, in_thread, opened
 from tests.equipment.cases import constant
 from tests.equipment.memory_team import MemoryTeam
 
@@ -205,6 +206,30 @@ async def test_archives_that_cannot_be_read_are_not_an_empty_history(tmp_path: P
         await desk.shows("The archives cannot be read")
         assert "Nothing was found" not in desk.text
         assert "archive.yaml" in desk.text
+
+
+async def test_a_history_that_was_not_read_to_its_end_says_why(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search is stopped, then a disk fails."""
+    goes_on = Event()
+
+    def older(*_: Any, **__: Any) -> Page:
+        goes_on.wait(WAIT)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(MemoryTeam, "older", older)
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("3", "slash", *"twin", "enter")
+        await desk.shows("Searching …")
+        await desk.press("escape")
+        await desk.shows("you stopped the search")
+        goes_on.set()
+        await desk.press("slash", "s", "enter")
+        await desk.shows("not all of it was looked at: Input/output error")
+        assert "Nothing was found" not in desk.text
+        assert "found in 0+" in desk.text
 
 
 async def test_without_write_permission_the_screen_says_so_before_the_first_write(

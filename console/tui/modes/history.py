@@ -60,6 +60,7 @@ class HistoryListing(Listing[Message]):
     Attributes:
         scanned: Messages that were looked at.
         at_end: Whether everything there is has been read.
+        stopped: Why the walk ended before that, safe text; empty when it did not.
         is_busy: Whether a walk through the archives is under way.
         gaps: What could not be read.
     """
@@ -70,7 +71,7 @@ class HistoryListing(Listing[Message]):
 
     def __init__(self, cache: ScreenCache) -> None:
         super().__init__(cache)
-        self.scanned, self.at_end, self.is_busy = 0, False, False
+        self.scanned, self.at_end, self.stopped, self.is_busy = 0, False, "", False
         self.gaps: dict[Problem, None] = {}
         self._copies: dict[str, tuple[Message, ...]] = {}
         self._finder_for_requests: tuple[tuple[RequestRow, ...], Callable[[Message], Searchable]] | None = None
@@ -133,13 +134,17 @@ class HistoryListing(Listing[Message]):
 
     def notes(self) -> list[str]:
         """Return what could not be read, and the work under way."""
-        gaps = [f"✗ not all of it can be read: {_gap_words(next(iter(self.gaps)))}"] if self.gaps else []
-        if not self.is_busy:
-            return gaps
-        return [*gaps, "◔ searching, esc stops" if self.query_text else "◔ reading"]
+        notes = [f"✗ not all of it can be read: {_gap_words(next(iter(self.gaps)))}"] if self.gaps else []
+        if self.stopped:
+            notes.append(f"✗ not all of it was looked at: {self.stopped}")
+        if self.is_busy:
+            notes.append("◔ searching, esc stops" if self.query_text else "◔ reading")
+        return notes
 
     def empty(self) -> tuple[Line, ...]:
         """Return what is under way, else why there is nothing."""
+        if self.stopped:
+            return ((("✗  ", "alarm"), ("Not all of it was looked at", "strong")), (), ((self.stopped, "muted"),))
         if not self.is_busy and self.at_end:
             return _unread_lines(next(iter(self.gaps))) if self.gaps else super().empty()
         if self.situation.snapshot is None:
@@ -149,7 +154,7 @@ class HistoryListing(Listing[Message]):
 
     def begin(self) -> None:
         """Forget all that was read, because a walk begins anew."""
-        self.scanned, self.at_end, self.all = 0, False, ()
+        self.scanned, self.at_end, self.stopped, self.all = 0, False, "", ()
         self.gaps.clear()
         self._copies.clear()
 
@@ -215,7 +220,7 @@ class HistoryPane(Pane[Message]):
         listing = self.listing
         before, snapshot = listing.situation.snapshot, situation.snapshot
         listing.situation, listing.now = situation, now
-        has_begun = self._steps is not None or listing.at_end
+        has_begun = self._steps is not None or listing.at_end or listing.stopped
         if snapshot is not None and (not has_begun or (listing.gaps and _is_newer(before, snapshot))):
             self._walk_anew()
             return
@@ -239,8 +244,8 @@ class HistoryPane(Pane[Message]):
         """Stop a search first; out of the message next."""
         if self.listing.is_busy and self.listing.query_text and not self.search.is_open:
             self._stop()
-            self.listing.at_end = True
-            self.show_titles()
+            self.listing.stopped = "you stopped the search; type to search anew"
+            self.fill()
             return True
         return super().back()
 
@@ -297,8 +302,9 @@ class HistoryPane(Pane[Message]):
         except Exception as error:
             if steps is not self._steps:
                 return
-            listing.at_end = True
-            self.app.notify(f"✗ History cannot be read: {reason_of(error)}", severity="error", markup=False)
+            self._stop()
+            listing.stopped = reason_of(error)
+            self.app.notify(f"✗ History cannot be read: {listing.stopped}", severity="error", markup=False)
         listing.is_busy = False
         self.fill()
         self._read_near_the_end()
