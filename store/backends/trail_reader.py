@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -12,7 +13,13 @@ from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Fields, without
-from team_console.store.model.recorded_facts import MIGRATE, RecordedFact, RecordedFacts, ids_written_by_desk
+from team_console.store.model.recorded_facts import (
+    MIGRATE,
+    RecordedFact,
+    RecordedFacts,
+    RecordedSettings,
+    ids_written_by_desk,
+)
 from team_console.store.protocol.trail_facts import fact_of
 from team_console.store.settings.in_force import recorded_text
 from team_console.store.settings.settings_file import settings_in
@@ -115,11 +122,13 @@ class TrailReader:
         transaction that added the record.
         """
         at = from_text(line.at)
-        if (config := _settings_on(line)) is not None:
-            if config.asks_for_signatures and self.facts.signing_asked_from is None:
+        text = recorded_text(line.settings)
+        if text is not None and is_trusted:
+            self.facts.add_settings(RecordedSettings(line.seq, at, cache(partial(_members_in, text))))
+        if text is not None and b"keys" in text and self.facts.signing_asked_from is None:
+            config = _understood(text)
+            if config is not None and config.asks_for_signatures:
                 self.facts.signing_asked_from = line.seq  # nothing behind it is older
-            if is_trusted:
-                self.facts.add_settings(line.seq, frozenset((config.lead, *config.agents)), at)
         # guard: each-action-of-a-line-counts
         done = [(line.action, line.facts), *line.also]
         for action, about in done:
@@ -144,11 +153,16 @@ class TrailReader:
             self.facts.add(RecordedFact(message_id, line.seq, at, None, True, in_time=False))
 
 
-def _settings_on(line: TrailLine) -> TeamConfig | None:
-    """Return the settings that came into force with a line; None where they stayed, or cannot be understood."""
-    text = recorded_text(line.settings)
+def _members_in(text: bytes) -> frozenset[str] | None:
+    """Return who is in settings, with the lead; None where they cannot be understood."""
+    config = _understood(text)
+    return frozenset((config.lead, *config.agents)) if config is not None else None
+
+
+def _understood(text: bytes) -> TeamConfig | None:
+    """Return the settings in a text; None where they cannot be understood."""
     try:
-        return settings_in(text) if text is not None else None
+        return settings_in(text)
     except TeamError:
         return None
 

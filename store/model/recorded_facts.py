@@ -5,7 +5,8 @@ The audit trail decides, not a date in a record: a record can be forged, edited 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
@@ -61,6 +62,21 @@ class Departure(NamedTuple):
 
     line: int
     at: datetime | None
+
+
+class RecordedSettings(NamedTuple):
+    """The settings that came into force with a line of the trail.
+
+    Attributes:
+        line: Number of the audit line.
+        at: When that line was written, if that is known.
+        members: Gives who is in them, None where they cannot be understood. A text takes 0.5 ms to understand, so that
+            only those are asked that may tell something; each is understood once.
+    """
+
+    line: int
+    at: datetime | None
+    members: Callable[[], frozenset[str] | None]
 
 
 class RecordedFact(Struct, frozen=True):
@@ -147,8 +163,6 @@ class RecordedFacts:
         losses: Numbers of the lines that are the first after others were lost.
         reworded: Id of each message that was changed after it was recorded -> what of it is another.
         carried: What was found on the trail of the team that this one was copied from.
-        members: Who is in the settings now, as far as the trail tells.
-        departures: Name of each member that was ever taken out of the settings -> how it left, each time.
         recalls: Id of each grant that was recalled -> the line that says so.
         signing_asked_from: The first line on which settings that ask for signed verdicts were in force; None for none.
         authors: Who wrote anything through team-console, as far as the lines that were read tell.
@@ -160,11 +174,11 @@ class RecordedFacts:
         self.losses: list[int] = []
         self.reworded: dict[str, str] = {}
         self.carried: list[CarriedFinding] = []
-        self.members: frozenset[str] = frozenset()
-        self.departures: dict[str, list[Departure]] = {}
         self.recalls: dict[str, int] = {}
         self.authors: set[str] = set()
         self.signing_asked_from: int | None = None
+        self._settings: list[RecordedSettings] = []
+        """Those of each line that brought others into force, in the order of the trail."""
         self._order: list[RecordedFact] = []
         """The facts in the order of the trail; the place of one is its index here."""
         self._places: dict[str, int] = {}
@@ -221,14 +235,35 @@ class RecordedFacts:
     def is_by_former_member(self, message: Message) -> bool:
         """Return whether its sender was taken out of the settings after writing it, and put into them again."""
         left = self.left_after(message.sender, message.message_id)
-        return left is not None and message.sender in self.members
+        return left is not None and self.is_member(message.sender)
 
     def left_after(self, member: str, message_id: str) -> int | None:
         """Return the first line after that of a message that took a member out of the settings; None without one."""
-        fact, departures = self.get(message_id), self.departures.get(member, ())
+        fact = self.get(message_id)
         # guard: grant-ends-with-its-agent
-        lines = (left.line for left in departures if fact is not None and left.line > fact.line)
-        return next(lines, None)
+        departures = self.departures_of(member, after=fact.line) if fact is not None else []
+        return departures[0].line if departures else None
+
+    def is_member(self, name: str) -> bool:
+        """Return whether an agent is in the settings now, as far as the trail tells."""
+        latest = next((known for each in reversed(self._settings) if (known := each.members()) is not None), ())
+        return name in latest
+
+    def departures_of(self, name: str, *, after: int = 0) -> list[Departure]:
+        """Return each time that it was taken out of the settings, by whomever, on lines behind `after`."""
+        begin = max(0, bisect_right(self._settings, after, key=lambda each: each.line) - 1)
+        while begin and self._settings[begin].members() is None:
+            begin -= 1
+        found: list[Departure] = []
+        was_there = False
+        for line, at, members_there in self._settings[begin:]:
+            members = members_there()
+            if members is None:
+                continue
+            if was_there and name not in members:
+                found.append(Departure(line, at))
+            was_there = name in members
+        return found
 
     def answers_to(self, request_id: str) -> Sequence[str]:
         """Return the ids of the recorded answers that quote this request id, in the order of the trail."""
@@ -330,11 +365,9 @@ class RecordedFacts:
         if action == MIGRATE:
             self._add_copied_trail(line, known)
 
-    def add_settings(self, line: int, members: frozenset[str], at: datetime | None) -> None:
-        """Take who is in the settings that came into force with a line, whoever changed them."""
-        for name in self.members - members:
-            self.departures.setdefault(name, []).append(Departure(line, at))
-        self.members = members
+    def add_settings(self, settings: RecordedSettings) -> None:
+        """Take the settings that came into force with the next line."""
+        self._settings.append(settings)
 
     def _add_recall(self, line: int, facts: Mapping[str, Any]) -> None:
         """Take the end of a grant; the first one stands."""

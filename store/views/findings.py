@@ -334,9 +334,12 @@ _WORDS_FOR_ALL = frozenset({"all", "everyone", "everybody", "team", "broadcast",
 
 def _has_left(facts: Facts, row: RosterRow) -> bool:
     """Return whether it was a member, was taken out of the settings, and has said nothing since."""
-    if facts.recorded is None or row.name in facts.recorded.members or row.name not in facts.recorded.departures:
+    if facts.recorded is None or facts.recorded.is_member(row.name):
         return False
-    at = facts.recorded.departures[row.name][-1].at
+    departures = facts.recorded.departures_of(row.name)
+    if not departures:
+        return False
+    at = departures[-1].at
     return row.last_seen is None or (at is not None and row.last_seen <= at)
 
 

@@ -41,6 +41,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from fnmatch import fnmatch
+from functools import partial
 from string import Template
 from typing import Any
 
@@ -50,6 +51,7 @@ from msgspec.structs import replace
 from team_console.console.actions import configure_keys
 from team_console.store.model.home import state_folder
 from team_console.store.model.message import new_record
+from team_console.store.model.recorded_facts import RecordedSettings
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.waiting import human_present
@@ -143,7 +145,7 @@ class ConsoleScript:
         elif verb == "rejoin":
             assert self.team.recorded is not None, "keep-trail comes first"
             for line, members in enumerate(({name}, (), {name}), start=100):
-                self.team.recorded.add_settings(line, frozenset(members), None)
+                self.team.recorded.add_settings(RecordedSettings(line, None, partial(frozenset, members)))
         elif verb == "lead":
             self.team._config = replace(self.team.config(), lead=name)
         elif verb == "editor":
