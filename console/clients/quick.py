@@ -168,7 +168,8 @@ NUDGE = "team-console: other members of the team have written to "
 
 
 def _is_anybody_there(look: Look, prefix: str, *, locked: bool) -> bool | None:
-    """Return whether a presence file begins with `prefix` and is locked or not; None when files cannot tell.
+    """Return whether a presence file begins with `prefix` and is locked or not; None when files cannot tell, as for a
+    team on a server.
 
     Args:
         locked: True looks for a process that lives and is not stopped, False for one that ended without taking its
@@ -201,42 +202,65 @@ _TEAMMATE_AFTER = {"SubagentStart": "working", "SubagentStop": "", "TeammateIdle
 new."""
 _ALWAYS_OPENED = frozenset({"PermissionDenied", "ConfigChange"})
 """Events for which the team always has to be opened."""
+_OPENED_FOR = {
+    # The call may be one that the human allowed once. What was handed or asked stays as it is: a call that only
+    # begins shows nothing of it as read or decided.
+    "PreToolUse": (ALLOWED,),
+    # A tool that was used shows that mail handed before it was read, and may be what was asked for. Calls that were
+    # let pass (`PASSED`) are treated here, and refused ones (`REFUSED`) go on record with the end of the turn.
+    **dict.fromkeys(AFTER_TOOL, (HANDED, ASKED)),
+    # The same of a teammate's or subagent's turn; what the session's own turn ends is left to that.
+    **dict.fromkeys(_TEAMMATE_AFTER, (HANDED, ASKED)),
+    # A turn that is over puts on record what the client refused, and takes away what was let pass and not used. That
+    # some of these events do so with only one of both kinds is not told apart: it costs them time and nothing else.
+    **dict.fromkeys(_STATE_AFTER, (HANDED, ASKED, REFUSED, PASSED)),
+}
+"""Event -> how the names of files begin that leave work for it which only an open team can do: `hook.py` says what."""
 
 
 def answer_quickly(call: Invocation, files: SessionFiles) -> str | None:
     """Return what is said to this event, empty for nothing; None where the team has to be opened for it."""
     name = call.event_name
-    if name in _ALWAYS_OPENED:
+    if name in AFTER_TOOL and files.names(REFUSED):  # the client let the call run after all
+        files.remove(_refused_file(call.data))
+    if name in _ALWAYS_OPENED or files.names(_OPENED_FOR.get(name, ())):
         return None
     if name in _STATE_AFTER:
         return _answer_turn(call, files)
-    return "" if _needs_nothing(call, files) else None
-
-
-def _needs_nothing(call: Invocation, files: SessionFiles) -> bool:
-    """Return whether an event other than a turn's needs neither a word nor the team."""
-    data, name = call.data, call.event_name
+    is_done = True  # of an event that is none of ours there is nothing to do
     if name == "PreToolUse":
-        return not files.names(ALLOWED) and not _is_asked_for(call, files)
-    if name in _TEAMMATE_AFTER:
-        return not _concerns_teammate(name, data, files) and not files.names(ASKED)
-    if name not in AFTER_TOOL and name != "PermissionRequest":
-        return True
-    look = look_of(call, files)
-    # A process that asked and is gone may have left its request open.
-    if look is None or _is_anybody_there(look, "asker-", locked=False):
-        return False
-    if name == "PermissionRequest":
-        if not _asks_nobody(look):
-            return False
-        if os.environ.get(look["attended_variable"]) == "0":
-            note_unasked(call, files)
-        return True
-    if files.names(REFUSED):
-        files.remove(_refused_file(data))
-    if look["urgent"] or files.names(HANDED) or files.names(ASKED) or has_changed(look):
+        is_done = not _is_asked_for(call, files)
+    elif name in _TEAMMATE_AFTER:
+        is_done = not _concerns_teammate(name, call.data, files)
+    elif name in AFTER_TOOL:
+        is_done = _use_up_passed(call, files)
+    elif name == "PermissionRequest":
+        is_done = _leave_to_client(call, files)
+    return "" if is_done else None
+
+
+def _use_up_passed(call: Invocation, files: SessionFiles) -> bool:
+    """Take away that the call which ran now was let pass; False where the team has to be opened, which does the same.
+
+    Of a team on a server nobody knows here whether an asker is gone. That alone costs no connection: tools are used
+    often, the end of the turn looks, and so does the first tool after some seconds (`has_changed`).
+    """
+    look, data = look_of(call, files), call.data
+    # Urgent mail is handed over between two tools; a process that asked and is gone may have left its request open.
+    if look is None or look["urgent"] or _is_anybody_there(look, "asker-", locked=False) or has_changed(look):
         return False
     files.take(passed_file(data.get("tool_name"), data.get("tool_input"), data.get("agent_id")))
+    return True
+
+
+def _leave_to_client(call: Invocation, files: SessionFiles) -> bool:
+    """Leave to the client what it asks for, and keep what it then refuses; False where somebody may answer it here."""
+    look = look_of(call, files)
+    # A process that asked and is gone may have left its request open.
+    if look is None or _is_anybody_there(look, "asker-", locked=False) or not _asks_nobody(look):
+        return False
+    if os.environ.get(look["attended_variable"]) == "0":
+        note_unasked(call, files)
     return True
 
 
@@ -248,6 +272,7 @@ def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
         return None
     reply = ""
     if name == "SessionStart":
+        # Each is told to the model; the words may be those of another program, or name it where it is not found.
         if look["handed"] or look["mail"] or look.get("by") != caller_facts():
             return None
         reply = _welcome_reply(call, look)
@@ -260,6 +285,7 @@ def _answer_turn(call: Invocation, files: SessionFiles) -> str | None:
     is_compaction = name == "SessionStart" and call.data.get("source") == "compact"
     words = call.text("last_assistant_message") if name == "Stop" else ""
     about = {"client": look["client"], "mode": call.text("permission_mode"), "last_words": words}
+    # What cannot be noted beside the messages has to be noted in the store. A compaction is in the middle of a session.
     if not is_compaction and not note_state(call, files, look["places"], state=_STATE_AFTER[name], **about):
         return None
     if name == "SessionEnd":
@@ -276,10 +302,13 @@ def _has_work_left(call: Invocation, files: SessionFiles, look: Look, kept: list
         kept: The names of the session's files.
     """
     is_end = call.event_name == "SessionEnd"
-    if call.data.get("agent_id") or any(file.startswith((HANDED, ASKED, REFUSED, PASSED)) for file in kept):
+    if call.data.get("agent_id"):  # a subagent's turn: what the session itself does now, it does not say
         return True
+    # The end takes back what the store has of the session (`RECORDED`) and its own name. Without its state the files
+    # were lost, so that nobody knows here what the store has.
     if is_end and (RECORDED in kept or STATE not in kept or call.has_own_name):
         return True
+    # Of a team on a server nobody knows here whether an asker is gone: a turn is worth the connection that tells.
     # guard: changed-store-is-opened
     if has_changed(look) or _is_anybody_there(look, "asker-", locked=False) is not False:
         return True

@@ -108,8 +108,8 @@ class SessionFiles:
             return True
         return False
 
-    def names(self, prefix: str) -> list[str]:
-        """Return the names of the session's files that begin with `prefix`."""
+    def names(self, prefix: str | tuple[str, ...]) -> list[str]:
+        """Return the names of the session's files that begin with `prefix`, or with one of several."""
         try:
             return sorted(name for name in os.listdir(self.folder) if name.startswith(prefix) and name[-4:] != ".tmp")
         except OSError:
