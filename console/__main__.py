@@ -30,7 +30,7 @@ def command() -> int:
         verb = verb_of(words)
         # guard: hook-start-of-its-own
         if verb == "hook":
-            from team_console.console.clients.start import run_hook
+            from team_console.console.clients.hook_start import run_hook
 
             return run_hook(words)
         if verb == "mcp" and sys.stdin is not None and sys.stdout is not None:

@@ -10,8 +10,8 @@ from typing import Any
 from team_console.console.cli.arguments import arg, flag, verb
 from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.streams import json_documents, standard_input
+from team_console.console.clients.hook_start import run_hook
 from team_console.console.clients.instructions import instructions_for
-from team_console.console.clients.start import run_hook
 from team_console.console.mcp.start import keep_start_error
 from team_console.store.contract.snapshot import OUTCOME_UNKNOWN
 from team_console.store.model.errors import Code, TeamError

@@ -1,7 +1,10 @@
 """Start of `team-console hook`: one event of a client in, its answer or nothing out, and never a no by accident.
 
-A client takes the exit status 2 of a hook for a refusal, and would show any other as an error. So whatever happens here
-ends with status 0 and without output: then the client goes on as if there were no hook.
+A client takes the exit status 2 of a hook for a refusal, and would show any other as an error. So whatever goes wrong
+here ends with status 0 and without output: then the client goes on as if there were no hook.
+
+With `--hold` it ends with status 1 instead. Only the entry that `hook_lines.HookLines.held_entries` writes calls it so,
+and that entry tells the client to refuse the call whenever its hook fails: there the user chose a no.
 """
 
 from __future__ import annotations
@@ -25,14 +28,14 @@ _DEEPEST = 10_000
 
 
 def run_hook(words: Sequence[str]) -> int:
-    """Answer one event; returns the exit status."""
+    """Answer one event; returns the exit status, 0 whatever went wrong; with `--hold` then 1."""
     try:
         return _run(words)
     except BaseException as error:  # a refusal must never come of a defect, an interrupt or a lack of memory
         if os.environ.get("TEAM_CONSOLE_DEBUG"):
             sys.excepthook(type(error), error, error.__traceback__)
         # guard: hook-exits-zero
-        return int("--hold" in words)  # where the user chose that a call is held, its client refuses it then
+        return 1 if "--hold" in words else 0
 
 
 def _quick_answer(call: Invocation, files: SessionFiles) -> str | None:
