@@ -393,6 +393,8 @@ class _FileReading:
         def of_no_other(name: str, own: tuple[str, ...]) -> tuple[str, ...]:
             for other, usual in self._usual.items():
                 shared = set(own) & set(taken.get(other, usual))
+                # A usual key of its own is no mistake here: the other has it in another mode, or was given it, which is
+                # the other's mistake.
                 if other != name and shared - set(self._usual[name]):
                     what = f"{sorted(shared)[0]} is the key of {other} already"
                     raise _WrongError(what, "Give that another key.")
@@ -548,12 +550,16 @@ def _key_pattern(name: str) -> str:
 # Preferences as a file: those that hold now, with what each is for; what is not chosen stands in comments.
 
 
+_WITH_HEADINGS = ("sort", "filters", "commands", "keys")
+"""Settings that are tables below headings of their own; all others stand above these."""
+
+
 def as_toml(preferences: Preferences) -> str:
     """Return a whole `config.toml` that says what holds now."""
     filters = dict(preferences.filters)
     example = properties_of(Preferences)["filters"]["examples"][0]
     parts = [
-        _setting_lines(preferences, ("theme", "density", "grace_seconds", "notify", "notify_command")),
+        _setting_lines(preferences, [name for name in properties_of(Preferences) if name not in _WITH_HEADINGS]),
         ["", "[sort]", *_setting_lines(preferences.sort)],
         ["", "[filters]    # a query under a name: /@late then asks for it"],
         [f"{name} = {toml_text(query)}" for name, query in filters.items()],

@@ -33,6 +33,12 @@ class GatedPanel(Container, can_focus=True):
     a field counts all the same, and a key that is held down is one press. Behind letters that were refused it takes no
     enter more: they were meant for something else, and so may be the enter behind them.
 
+    Three facts belong to it and to `Form`, which derives from it, and to nobody else. `_cancel_wait`: the form sets it
+    while its action waits (`Form.wait_for`), calls it to leave, and clears it behind the action; while it is set
+    `leaves_work` has nothing to do. `_is_left`: `leaves_work` sets it, the form clears it before each action and reads
+    it afterwards. `_can_be_mended`: both set it where a field can mend what was just said, `Form.say` clears it, and
+    the form reads it when something is typed, which takes these words away.
+
     Attributes:
         button: Says what enter would do.
         message_line: Says what went wrong, what is going on, and how many keys did nothing.
@@ -127,7 +133,10 @@ class GatedPanel(Container, can_focus=True):
         """Return whether what was typed must not act: it was meant for something else, or nobody can have read this
         yet.
 
-        What follows a refused key is refused as well until there was a pause: it belongs to the same words.
+        What follows a refused key is refused as well until there was a pause: it belongs to the same words. So each
+        event is to be shown once, in its order: a refused one is counted and said, puts off from when on keys count and
+        perhaps takes enter away (`_note_refused`); text for a field is noted as writing (`_is_writing`); and of a paste
+        that is too long is said why.
         """
         if isinstance(event, MouseDown | MouseUp):
             # What lies around the form is not to be chosen while it is asked about.

@@ -93,17 +93,19 @@ class ManyForm(Form[ResultT]):
         return tuple(item for item in self._items if item.subject not in self._left_out)
 
     def terms(self) -> object:
-        """See `Form.terms`; what is meant by it as well."""
+        """Return what enter would do, with the items that are meant: it counts once the terminal shows those, too."""
         return super().terms(), self.meant
 
     def new_in_frame(self, frames: Frames) -> Iterator[WhenHeld]:
-        """Look again, whenever the terminal holds more, whether something was shown whole by now."""
+        """Yield what the form notes of each frame, and a look at the items: one may have been shown whole by now."""
         yield from super().new_in_frame(frames)
         if self._left_out:
             yield lambda frame: self.look_again()
 
     def look_again(self) -> None:
-        """See `Form`; also whether something was shown whole by now."""
+        """Find out anew which items are left out: some may be decided or shown whole by now. Not while it is at work,
+        whose action decides on those that were shown when it began.
+        """
         left = self._find_left_out()
         if left != self._left_out and not self.is_at_work:
             self._left_out = left

@@ -57,6 +57,8 @@ def decision_words(message: Message, asked: str = "") -> Line:
     glyph, tone = VERDICTS[str(state)]
     verdict = verdict_word(read.answers, state)
     title = _MESSAGES_VERDICT.sub("", row_title(message))
+    # Words of the verdict itself, else of what it decides; a title that is only the name of its kind says neither. The
+    # kind is named beside approved and rejected; the other words, such as answered, are of one kind alone.
     told = verdict_reason(message) or asked or (title if title != read.name else "")
     kind = f" {read.answers}" if verdict == str(state) else ""
     return (f"{glyph} {verdict}", tone), (kind, "muted"), (f": {safe_line(told, 300)}" if told else "", "")

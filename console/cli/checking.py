@@ -73,7 +73,9 @@ def do_check(call: Call) -> int:
 
 
 def _repair(call: Call) -> tuple[Problem, ...]:
-    """Do what the option asks for before the look; returns what was put right."""
+    """Do what the option asks for before the look, of which there is one at most (`do_check`); returns what was put
+    right.
+    """
     # What writes is imported here: `status` counts findings by this module, too.
     from team_console.store.service.maintenance import heal
     from team_console.store.service.signing import accept_keys, accept_settings

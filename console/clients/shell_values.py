@@ -76,6 +76,8 @@ def _unescaped(match: re.Match[str]) -> str:
     number = match[1] or match[2]
     if number or match[3]:
         sign = chr(int(number, 16) if number else int(match[3], 8) & 0xFF)
+        # A text must not write our own signs by their numbers. A line break, which means nothing in a word, stands
+        # there.
         return sign if sign > _LAST_OF_OURS else "\n"
     return _ESCAPED_LETTERS.get(match[4], match[4])
 
@@ -95,7 +97,11 @@ class Variables(dict[str, list[str]]):
         self.has_news = self.takes_unknown = self._are_shifted = False
 
     def give(self, value: str, *names: str) -> None:
-        """Give a further value to variables of these names; an empty name stands for none."""
+        """Give a further value to variables of these names; an empty name stands for none.
+
+        Where the work is spent nothing new is taken in: `expanded` then takes every variable for unknown. Of too many
+        values the oldest go.
+        """
         for name in filter(None, names):
             known = self.setdefault(name, [])
             if value not in known and self.budget > 0:
@@ -110,7 +116,11 @@ class Variables(dict[str, list[str]]):
             self.give(field, f"{name}[{number}]", f"{name}[]")
 
     def add_arguments(self, arguments: Sequence[str]) -> None:
-        """Set `$0`, `$1` and so on, and where something shifts them, each number of them fewer."""
+        """Set `$0`, `$1` and so on, and where something shifts them, each number of them fewer.
+
+        Of `f a b c` with a `shift` in it, `$1` has the values a, b and c, `$2` b and c, and `$@` each of `a b c`, `b c`
+        and `c`; without one, each has its first.
+        """
         for first in range(max(1, len(arguments[:10]) - 1) if self._are_shifted else 1):
             for number, argument in enumerate(arguments[first : first + 10]):
                 self.give(argument, str(number))

@@ -92,7 +92,7 @@ class ThemeList(ListScreen[str]):
     ThemeList { align: right middle; background: $background 0%; }
     ThemeList > RowList { width: 34; background: $panel; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,f2", "leave", "Back", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", "Back", show=False)]
 
     def __init__(self, *, remembers: bool) -> None:
         """`remembers` whether the choice is kept for the next time."""

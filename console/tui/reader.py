@@ -91,6 +91,8 @@ class StoreReader:
         self._archives_complete = False
         self.knows_archives = False
         self._wants_archives = True
+        """Whether the next reading looks through the archives: before the first, of another team, where one could not
+        be read, and when somebody asks."""
         self._local, self._local_until = LocalFacts(), 0.0
 
     def begin(self) -> None:
@@ -157,6 +159,7 @@ class StoreReader:
             problem for problem in self._new_history.problems if problem.code not in (AUDIT_LOST, KEPT_PRIVATE)
         )
         self._archives_complete, self.knows_archives = self._new_history.complete, True
+        # One that could not be read is tried again by each reading until it can be; the others stay as they were read.
         self._wants_archives = any(problem.code == UNREADABLE_ARCHIVE for problem in self._archive_problems)
 
     def ask_for_archives(self) -> None:

@@ -44,10 +44,13 @@ class MainScreenProtocol(Protocol):
     """The main screen, as its parts use it.
 
     Attributes:
+        caller: Who acts, and on which team.
         drafts: Texts that were typed and not submitted.
+        cache: What the lists share beside the view.
         lists: The lists, one of them in front.
         situation: What is known of the store.
         now: The moment for which ages are shown.
+        read_only: Whether the console was opened so that it writes nothing.
         look: Reads the store again.
         report: Shows an unexpected exception and logs it.
     """

@@ -267,15 +267,18 @@ class MendedDriver(LinuxDriver):
 
     def _sigtstp_application(self, *arguments: Any) -> None:
         # Python runs the handler of a signal in the middle of what the process does: where that is a picture being
-        # handed to the thread that writes, what gives the terminal back would wait for its end for ever.
-        with suppress(RuntimeError):  # no loop runs
+        # handed to the thread that writes, what gives the terminal back would wait for its end for ever. So the loop
+        # does it, between two of its steps. While an editor has the terminal nothing is written, and the loop waits for
+        # the editor: then it is done at once, as it is where no loop runs.
+        loop = None
+        with suppress(RuntimeError):
             loop = asyncio.get_running_loop()
-            # guard: stopped-between-two-steps
-            if self._auto_restart:  # else an editor has the terminal: nothing is written, and the loop waits for it
-                self._stop = loop.call_soon_threadsafe(self._step_aside)
-                return
-        self._app.stopping()
-        super()._sigtstp_application(*arguments)
+        # guard: stopped-between-two-steps
+        if loop is not None and self._auto_restart:
+            self._stop = loop.call_soon_threadsafe(self._step_aside)
+        else:
+            self._app.stopping()
+            super()._sigtstp_application(*arguments)
 
     def _step_aside(self) -> None:
         """Stop the process, between two steps of the loop."""

@@ -140,6 +140,10 @@ class SearchedList(Protocol):
 class Search:
     """The search of one list: its line, the query of the words in it, and the way from hit to hit.
 
+    It is a part of each mode's pane and no mode itself. What is typed goes by the line to `_search`. While one thing is
+    read its detail looks for the words; else `set_filter` of the pane keeps them in its listing, lets `take_words` make
+    the query of them, and lists the rows anew.
+
     Attributes:
         line: Where the words are typed.
     """
