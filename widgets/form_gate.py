@@ -93,7 +93,8 @@ class GatedPanel(Container, can_focus=True):
 
     def _hold_form(self, frame: int) -> None:
         """Note that the terminal holds the form with this frame."""
-        self._held_since = frame if self._held_since is None else self._held_since
+        if self._held_since is None:  # else an earlier frame had it
+            self._held_since = frame
 
     def _hold_words(self, said: str, frame: int) -> None:
         """Note that the terminal holds what the form says."""

@@ -116,8 +116,7 @@ def do_demo(call: Call) -> int:
         from team_console.console.tui.app import run_console  # 300 ms: Textual
 
         options.team = str(folder)
-        read_only = options.read_only
-        status = run_console(call.team, me=call.given_actor, read_only=read_only, is_temporary=not options.keep)
+        status = run_console(call.team, me=call.given_actor, read_only=options.read_only, is_temporary=not options.keep)
     if options.keep:
         call.note(f"the team is kept in {folder}")
     return status

@@ -489,14 +489,14 @@ def do_clear(call: Call) -> None:
       team-console clear --older-than-days 30 --dry-run"""
     options = call.options
     call.warn_of_stranger()
-    if options.archives and not options.yes:
+    is_asked = options.archives and not options.yes
+    if is_asked:
         days = call.team.config().delete_archived_after_days
         will = "would" if options.dry_run else "will"
         call.note(f"archived messages older than {days} days {will} be deleted for good")
     if options.dry_run:
         _print_cleared(call, clearing_forecast(call.caller, older_than_days=options.older_than_days), dry_run=True)
         return
-    is_asked = options.archives and not options.yes
     if is_asked and not (is_terminal(sys.stdin) and is_terminal(sys.stderr) and ask_yes_or_no("Delete them?")):
         text = "deleting archives was not confirmed; nothing was written"
         raise TeamError(Code.NOT_PERMITTED, text, "Add --yes.")

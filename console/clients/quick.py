@@ -206,11 +206,10 @@ _OPENED_FOR = {
     # The call may be one that the human allowed once. What was handed or asked stays as it is: a call that only
     # begins shows nothing of it as read or decided.
     "PreToolUse": (ALLOWED,),
-    # A tool that was used shows that mail handed before it was read, and may be what was asked for. Calls that were
-    # let pass (`PASSED`) are treated here, and refused ones (`REFUSED`) go on record with the end of the turn.
-    **dict.fromkeys(AFTER_TOOL, (HANDED, ASKED)),
-    # The same of a teammate's or subagent's turn; what the session's own turn ends is left to that.
-    **dict.fromkeys(_TEAMMATE_AFTER, (HANDED, ASKED)),
+    # A tool that was used shows that mail handed before was read, and may be what was asked for. So does the end of a
+    # teammate's or subagent's turn. Calls that were let pass (`PASSED`) and refused ones (`REFUSED`) wait for the turn
+    # of the session itself; what a tool that was used ends of them is about that tool alone, and is done here.
+    **dict.fromkeys((*AFTER_TOOL, *_TEAMMATE_AFTER), (HANDED, ASKED)),
     # A turn that is over puts on record what the client refused, and takes away what was let pass and not used. That
     # some of these events do so with only one of both kinds is not told apart: it costs them time and nothing else.
     **dict.fromkeys(_STATE_AFTER, (HANDED, ASKED, REFUSED, PASSED)),
@@ -400,5 +399,7 @@ def _asks_nobody(look: Look) -> bool:
 def _concerns_teammate(name: str, data: EventData, files: SessionFiles) -> bool:
     """Return whether an event says anything new of a teammate."""
     teammate = teammate_of(data)
-    known = files.read(TEAMMATE + teammate) if teammate is not None else None
-    return teammate is not None and (known is None or known.get("doing") != _TEAMMATE_AFTER[name])
+    if teammate is None:
+        return False
+    known = files.read(TEAMMATE + teammate)
+    return known is None or known.get("doing") != _TEAMMATE_AFTER[name]

@@ -106,7 +106,8 @@ class ParsedText:
         nodes = [*_nodes_in(self.root)]
         self.redirections = [node for node in nodes if node.type in ("file_redirect", _HERE_DOCUMENT_NODE)]
         # The grammar takes a here-string behind another redirection for a file, and its sign for an error.
-        wrong = [child for node in nodes if node.has_error for child in (node, *node.children) if _is_wrong(child)]
+        suspects = [child for node in nodes if node.has_error for child in (node, *node.children)]
+        wrong = [node for node in suspects if node.is_error or node.is_missing]
         self.is_whole = all(self.text_of(node) == "<<" for node in wrong) and all(
             node.type != _HERE_DOCUMENT_NODE for node in self.redirections
         )
@@ -205,10 +206,6 @@ def _encoded(text: str) -> bytes:
 def _in_parentheses(backquoted: re.Match[str]) -> str:
     inner = _ESCAPED_IN_BACKQUOTES.sub(r"\1", backquoted[1])
     return f"$( {inner})"
-
-
-def _is_wrong(node: Node) -> bool:
-    return node.is_error or node.is_missing
 
 
 def _text_of(source: bytes, node: Node) -> str:

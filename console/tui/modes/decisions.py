@@ -57,10 +57,6 @@ ClosedRequest = DecidedRequest | EndedRequest
 """A row: a decision, or a request that ended without one."""
 
 
-def _digest_line(text: str) -> Line:
-    return (("sha256 ", "muted"), (safe_name(text), "muted")) if text else _UNKNOWN
-
-
 class DecisionListing(Listing[ClosedRequest]):
     """Decisions, and requests that ended without one, newest first.
 
@@ -131,7 +127,10 @@ class DecisionListing(Listing[ClosedRequest]):
         """
         if isinstance(row, EndedRequest):
             return self.sources.document_of_request(row.request)
-        known, shown = tuple(_digest_line(text) for text in (row.request_sha256, row.shown_sha256))
+        known, shown = (
+            (("sha256 ", "muted"), (safe_name(text), "muted")) if text else _UNKNOWN
+            for text in (row.request_sha256, row.shown_sha256)
+        )
         return Document(
             key=f"decision:{row.key}",
             title=f"{safe_line(row.verdict, 20).capitalize()} · {safe_name(row.by)}",
