@@ -675,7 +675,9 @@ def shorten_archives(disk: Disk, layout: Layout, found: Collection[Shortening], 
             if item.data is None:
                 disk.unlink(item.path)
                 continue
-            stat, staged = disk.stat(item.path), layout.stage()
+            # Beside the archive: `archive_dir` may be a file system of its own, and a rename goes no further.
+            staged = item.path.with_name(layout.stage().name)
+            stat = disk.stat(item.path)
             write_new(disk, staged, item.data, mode=stat.mode if stat else mode)
             rename_durably(disk, staged, item.path)
         disk.sync_folder(layout.archives)

@@ -23,6 +23,7 @@ from team_console.store.backends.yaml.commit import (
     keep_as_previous,
     merge_lines,
     move_aside,
+    remove_files,
 )
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat, cut, size_of, write_new
 from team_console.store.backends.yaml.entry_format import TextError
@@ -34,7 +35,7 @@ from team_console.store.backends.yaml.healing import (
     is_other,
     reconcile,
 )
-from team_console.store.backends.yaml.layout import Layout, archive_part, names_in
+from team_console.store.backends.yaml.layout import Layout, archive_part, names_in, refuse_way_out
 from team_console.store.backends.yaml.lock import ReleaseMark
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, load_queue
 from team_console.store.contract.snapshot import AUDIT_LOST
@@ -58,6 +59,11 @@ def recover(team: LockedTeam) -> TransactionLine | None:
     swapped = _clear_staging(team, tip.line)
     if swapped:  # a holder died behind its swap, so that how the lock was left before says nothing
         released = None
+    if released is None:
+        with suppress(OSError):
+            refuse_way_out(team.disk, team.layout, team.layout.archives)
+            # guard: stale-staging-of-archives-removed
+            remove_staging(team, team.layout.archives)
     queue = _with_one_name(team, load_queue(team.disk, team.layout.queue, team.agreed_queue, released=released))
     _refuse_without_account(team, queue, tip)
     team.tip, team.queue, team.agrees = tip, queue, False
@@ -178,6 +184,13 @@ def _set_aside_torn_line(team: LockedTeam, tip: TrailTip) -> TrailTip:
     hint = "Nothing to do: the message it belonged to is still in the queue or was never accepted."
     team.notices.append(Problem("TORN_END", "warning", f"{path.name}, byte {tip.size}", text, hint))
     return replace(tip, torn=b"")
+
+
+def remove_staging(team: LockedTeam, folder: Path) -> None:
+    """Remove the staging files of a writer that died in another folder than the queue's; nobody else has the lock."""
+    if folder != team.layout.folder:
+        names = [name for name in team.disk.names(folder) if name.startswith(team.layout.staging)]
+        remove_files(team.disk, *(folder / name for name in names))
 
 
 def _clear_staging(team: LockedTeam, line: TransactionLine | None) -> bool:

@@ -36,7 +36,7 @@ from team_console.store.backends.yaml.lock import (
     text_as_left,
 )
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, is_spelled_one_way
-from team_console.store.backends.yaml.recovery import recover
+from team_console.store.backends.yaml.recovery import recover, remove_staging
 from team_console.store.contract.snapshot import OUTCOME_UNKNOWN
 from team_console.store.contract.transaction import ChangedError, Transaction
 from team_console.store.model.clock import Clock, to_text
@@ -344,7 +344,7 @@ def put_settings(team: LockedTeam, text: bytes, *, keep: bool = False) -> str:
     staged = path.with_name(team.layout.stage().name)
     try:
         make_folder(team, path.parent, mode=_MODE_OF_SETTINGS)
-        _remove_staging(team, path.parent)
+        remove_staging(team, path.parent)
         old = disk.stat(path)
         if old is not None and old.kind == "file":
             mode, group = old.mode, old.group
@@ -362,10 +362,3 @@ def put_settings(team: LockedTeam, text: bytes, *, keep: bool = False) -> str:
         what = f"{error.filename or path}: {error.strerror or error}; the settings were not changed"
         raise TeamError(code, what, "Make the folder writable for you and repeat it.") from error
     return aside
-
-
-def _remove_staging(team: LockedTeam, folder: Path) -> None:
-    """Remove what a writer that died here left; the lock is held, so nobody writes now."""
-    if folder != team.layout.folder:
-        names = [name for name in team.disk.names(folder) if name.startswith(team.layout.staging)]
-        remove_files(team.disk, *(folder / name for name in names))
