@@ -370,7 +370,7 @@ def do_history(call: Call) -> None:
 def _print_history(call: Call, snapshot: Snapshot, query: Query, form: str) -> tuple[bool, list[Problem]]:
     """Return whether there was nothing to print, and what could not be read."""
     found: Callable[[Message], Searchable] = searchable_message
-    if any(term.key == "is" for term in query.terms):  # only then it matters how requests stand
+    if any(term.key == "is" for term in query.every_term):  # only then it matters how requests stand
         view = view_of_team(call.team, snapshot, me=call.actor, archived=MOST_ARCHIVED, counted=False)
         found = searchable_with_requests(view.requests, call.actor)
     if form == "log":

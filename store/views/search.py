@@ -3,7 +3,8 @@
 `from:bob to:ceo kind:plan status:failed is:open since:2d before:2026-11-01 -draft "exact words"`: all of it has to
 fit. A word is found anywhere in the text, in capitals as they are typed and else in any; `-` in front of anything
 leaves out what fits it; `with:bob` is from or to bob, `me` is whoever looks; `from:bob` is a name or the beginning of
-one of its words, `from:"bob"` is not bobby, and `*` in a name stands for anything; `@late` is a saved query.
+one of its words, `from:"bob"` is not bobby, and `*` in a name stands for anything; `@late` is a saved query, and
+`-@late` leaves out what fits all of it.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ _DAYS_AGO = {"today": 0, "yesterday": 1}
 _ME = "me"
 _AGE = re.compile(r"(\d+)\s*([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_FIELDS_WITHOUT_VALUE = frozenset(f"{key}:" for key in KEYS)
-_FIELD_WITHOUT_VALUE = re.compile("([a-z]+):")
-"""A field without its value yet."""
+_KEYS_WITH_COLON = frozenset(f"{key}:" for key in KEYS)
+_BEGUN_FIELD = re.compile("([a-z]+):")
+"""A field without its value yet, whether or not there is one of that name: `from:`, `form:`."""
 _DEEPEST_SAVED = 5
 """Saved queries that name saved queries."""
 
@@ -65,10 +66,11 @@ class Term(Struct, frozen=True):
     """One part of a query.
 
     Attributes:
-        key: Empty for a word.
+        key: Empty for a word; `@` for a saved query that is left out as a whole.
         moment: What `since:` and `before:` mean.
         pattern: What finds a word.
         is_whole: Only the whole name fits, to the letter: `dev` is not `DEV`.
+        parts: The terms of that saved query: what fits all of them is left out.
     """
 
     key: str
@@ -77,6 +79,7 @@ class Term(Struct, frozen=True):
     moment: datetime | None = None
     pattern: re.Pattern[str] | None = None
     is_whole: bool = False
+    parts: tuple[Term, ...] = ()
 
     def fits(self, found: Searchable) -> bool:
         """Return whether this part fits."""
@@ -85,6 +88,8 @@ class Term(Struct, frozen=True):
     def _is_in(self, found: Searchable) -> bool:
         """Return whether what this term asks for is there; whether it is negated does not count here."""
         match self.key:
+            case "@":
+                return all(part.fits(found) for part in self.parts)
             case "from":
                 return self._is_named([found.sender])
             case "to":
@@ -136,9 +141,21 @@ class Query(Struct, frozen=True):
         """The words that are looked for, to be marked where they are found."""
         return tuple(term.value for term in self.terms if not term.key and not term.is_negated and term.value)
 
+    @property
+    def every_term(self) -> tuple[Term, ...]:
+        """All terms, with those of saved queries that are left out."""
+        return tuple(_with_parts(self.terms))
+
     def fits(self, found: Searchable) -> bool:
         """Return whether all of it fits."""
         return all(term.fits(found) for term in self.terms)
+
+
+def _with_parts(terms: Iterable[Term]) -> Iterator[Term]:
+    """Yield terms, each with those that it holds behind it."""
+    for term in terms:
+        yield term
+        yield from _with_parts(term.parts)
 
 
 def parse_query(text: str, *, now: datetime, saved: Mapping[str, str] | None = None, me: str = "") -> Query:
@@ -152,19 +169,7 @@ def parse_query(text: str, *, now: datetime, saved: Mapping[str, str] | None = N
         TeamError: `USAGE` for an unknown field, time or word after `is:`, with the nearest ones, or a saved query that
             is not there.
     """
-    terms = _terms(text, now, saved or {}, 0)
-    return Query(tuple(_with_own_name(term, me) if me else term for term in terms))
-
-
-def _with_own_name(term: Term, me: str) -> Term:
-    if term.key not in ("from", "to", "with") or term.is_whole or term.value.casefold() != _ME:
-        return term
-    return Term(term.key, me, term.is_negated, is_whole=True)
-
-
-def _unknown_field(key: str) -> TeamError:
-    hint = f"{_nearest_hint(f'{key}:', [f'{name}:' for name in KEYS])} Quotes make it words."
-    return TeamError(Code.USAGE, f"there is no field {key:.40}:", hint)
+    return Query(tuple(_terms(text, now, saved or {}, me)))
 
 
 def _nearest_hint(word: str, known: Sequence[str]) -> str:
@@ -182,30 +187,41 @@ def refuse_unfinished(text: str) -> None:
     """
     parts = list(_QUERY_PART.finditer(text))
     fields = [f"{part['key']}:" for part in parts if part["key"] and not (part["exact"] or part["word"])]
-    fields += [part["word"] for part in parts if not part["key"] and part["word"] in _FIELDS_WITHOUT_VALUE]
+    fields += [part["word"] for part in parts if not part["key"] and part["word"] in _KEYS_WITH_COLON]
     # guard: unfinished-query-refused
     if fields or not text.strip():
         what = f"{fields[0]} has no value" if fields else "the query is empty"
         raise TeamError(Code.USAGE, f"--find: {what}", "Give what is looked for, or leave it out.")
 
 
-def _terms(text: str, now: datetime, saved: Mapping[str, str], depth: int) -> Iterator[Term]:
-    """Yield the terms of a query, those of saved queries in their place."""
+def _terms(text: str, now: datetime, saved: Mapping[str, str], me: str, depth: int = 0) -> Iterator[Term]:
+    """Yield the terms of a query, those of saved queries in their place; arguments as for `parse_query`."""
     for part in _QUERY_PART.finditer(text):
         key, value, is_whole = part["key"] or "", part["exact"] or part["word"] or "", part["exact"] is not None
         if key and key not in KEYS and value.startswith("//"):  # an address is a word
             key, value = "", f"{key}:{value}"
         is_plain_word = not key and not is_whole
-        begun = _FIELD_WITHOUT_VALUE.fullmatch(value) if is_plain_word else None
+        begun = _BEGUN_FIELD.fullmatch(value) if is_plain_word else None
         field = begun[1] if begun is not None else key
         if field and field not in KEYS:
-            raise _unknown_field(field)
+            hint = f"{_nearest_hint(f'{field}:', [f'{name}:' for name in KEYS])} Quotes make it words."
+            raise TeamError(Code.USAGE, f"there is no field {field:.40}:", hint)
         if begun is not None or not value:
             continue
-        if is_plain_word and value.startswith("@") and len(value) > 1:
-            yield from _saved_terms(value[1:], now, saved, depth)
+        is_negated = part["no"] is not None
+        if not (is_plain_word and value.startswith("@") and len(value) > 1):
+            if me and key in ("from", "to", "with") and not is_whole and value.casefold() == _ME:
+                value, is_whole = me, True
+            yield _term(key, value, is_negated, is_whole, now)
+            continue
+        if value[1:] not in saved or depth > _DEEPEST_SAVED:
+            hint = f"Saved are: {', '.join(sorted(saved))}." if saved else "Save one under [filters] in config.toml."
+            raise TeamError(Code.USAGE, f"no query is saved as {value:.41}", hint)
+        terms = _terms(saved[value[1:]], now, saved, me, depth + 1)
+        if is_negated:
+            yield Term("@", value, is_negated=True, parts=tuple(terms))
         else:
-            yield _term(key, value, part["no"] is not None, is_whole, now)
+            yield from terms
 
 
 def _term(key: str, value: str, is_negated: bool, is_whole: bool, now: datetime) -> Term:
@@ -219,13 +235,6 @@ def _term(key: str, value: str, is_negated: bool, is_whole: bool, now: datetime)
         return Term(key, value, is_negated, is_whole=is_whole)
     flags = re.RegexFlag(0) if any(letter.isupper() for letter in value) else re.IGNORECASE
     return Term(key, value, is_negated, pattern=re.compile(re.escape(value), flags))
-
-
-def _saved_terms(name: str, now: datetime, saved: Mapping[str, str], depth: int) -> Iterator[Term]:
-    if name not in saved or depth > _DEEPEST_SAVED:
-        hint = f"Saved are: {', '.join(sorted(saved))}." if saved else "Save one under [filters] in config.toml."
-        raise TeamError(Code.USAGE, f"no query is saved as @{name:.40}", hint)
-    yield from _terms(saved[name], now, saved, depth + 1)
 
 
 def moment_of(text: str, now: datetime, *, named: str) -> datetime:
@@ -361,17 +370,18 @@ def query_completions(text: str, values: Mapping[str, Iterable[str]]) -> list[st
     Args:
         values: Key -> what may stand behind it, `@` -> names of saved queries; `is` is known here.
     """
-    head, space, last = text.rpartition(" ")
-    sign = "-" if last.startswith("-") else ""
-    key, colon, begun = last.removeprefix("-").partition(":")
-    if begun_name := last.removeprefix("-").partition("@")[2] if last.startswith(("@", "-@")) else "":
-        ends = [f"@{name}" for name in values.get("@", ()) if name.startswith(begun_name) and name != begun_name]
+    part = text.rpartition(" ")[2].removeprefix("-")
+    key, colon, _ = part.partition(":")
+    if part.startswith("@"):
+        ends = [f"@{name}" for name in values.get("@", ())]
     elif colon:
         known = MARKS if key == "is" else values.get("from" if key in ("to", "with") else key, ())
-        ends = [f"{key}:{value}" for value in known if value.startswith(begun) and value != begun]
+        ends = [f"{key}:{value}" for value in known]
     else:
-        ends = [f"{name}:" for name in KEYS if key and name.startswith(key)]
-    return [f"{head}{space}{sign}{end}" for end in ends]
+        ends = [f"{name}:" for name in KEYS]
+    is_begun = part not in ("", "@")
+    stays = text.removesuffix(part)
+    return [stays + end for end in ends if is_begun and end.startswith(part) and end != part]
 
 
 def _texts_in(message: Message) -> Iterator[str]:

@@ -97,7 +97,7 @@ def test_a_past_that_cannot_be_read_is_a_problem_and_not_complete(monkeypatch: p
     )
 
 
-SAVED = {"late": "is:open kind:plan", "loop": "@loop"}
+SAVED = {"late": "is:open kind:plan", "loop": "@loop", "others": "-from:me"}
 
 
 @pytest.fixture(scope="module")

@@ -220,7 +220,7 @@ class Search:
         """Understand the times of the query as of now; return whether they are others, as `today` is past midnight."""
         listing = self._host.listing
         before = listing.query
-        if any(term.moment is not None for term in before.terms):
+        if any(term.moment is not None for term in before.every_term):
             with suppress(TeamError):  # not understood: the rows are those of the words before the last one
                 listing.query = self._parse(listing.query_text)
         if listing.query == before:
