@@ -1,4 +1,15 @@
-"""Changes of messages as changes of rows: each tried so that a row which the table refuses takes no other along."""
+"""Changes of messages as changes of rows: each tried so that a row which the table refuses takes no other along.
+
+Constraints, triggers and rules of the program that owns the table may
+
+- refuse a change, with an error. Where its status is one of ours (`retry`), the change is tried once more with its
+  stand-in, the word of seed 003 that comes next to it (`rows.STAND_INS`: `pending`);
+- turn such a status into its stand-in, without an error: that is the same as to refuse it;
+- swallow a change, without an error: the row says what it said, or is gone. Nothing is tried in its place.
+
+A status that has a stand-in in its column is in the note beside the row, a row of our own table with what a message
+says beyond its columns. What could not be written stays undone, with the reason in `RowWriter.refused`.
+"""
 
 from __future__ import annotations
 
@@ -127,9 +138,9 @@ class RowWriter:
         for wanted in group:
             written = self._change_of(wanted.entry, wanted.new)  # what the table takes may have been learnt since
             refusal = self._write([written])
-            if refusal is not None and not refusal.is_silent:
-                stand_in = self._write_stand_in(written)
-                written, refusal = (stand_in, None) if stand_in is not None else (written, refusal)
+            if refusal is not None and not refusal.is_swallowed:
+                with_stand_in = self._write_stand_in(written)
+                written, refusal = (with_stand_in, None) if with_stand_in is not None else (written, refusal)
             # guard: refused-row-told
             if refusal is not None:
                 self.refused[_id_of(written.entry)] = refusal.why
@@ -138,7 +149,10 @@ class RowWriter:
         return done
 
     def _write_stand_in(self, wanted: _RowChange) -> _RowChange | None:
-        """Write what stands for a status that the table does not take; None where it does not take that, either."""
+        """Write the change with the stand-in of its status; None where it has none, or the table takes neither.
+
+        From then on `shape` knows that the table refuses the status, and writes its stand-in at once.
+        """
         status = wanted.new.status
         if status not in STAND_INS or not self.shape.takes(status):
             return None
@@ -164,7 +178,8 @@ class RowWriter:
         """Execute it for each row, all or none; returns why the table does not take it, None when it did.
 
         Args:
-            looks: Whether to look that the rows say the new status and recipient then.
+            looks: Whether to look that the rows say the new status and recipient then (`LOOKED_AT`), which decide who
+                gets a message.
         """
         try:
             with self.connection.savepoint():
@@ -174,13 +189,14 @@ class RowWriter:
                 # guard: swallowed-write-noticed
                 if count != len(rows) or any(starmap(_is_as_before, found)):
                     raise _SwallowedError
+                # The column says the stand-in of the status that was written.
                 # guard: turned-status-noticed
                 if any(name == "status" and stands_for(value, row.get(name)) for row, name, value in found):
                     raise _TurnedStatusError
         except _TurnedStatusError:
-            return _Refusal(self._why_swallowed(statement, rows))
+            return _Refusal(self._why_not_as_written(statement, rows))
         except _SwallowedError:
-            return _Refusal(self._why_swallowed(statement, rows), is_silent=True)
+            return _Refusal(self._why_not_as_written(statement, rows), is_swallowed=True)
         except TransactionLostError as error:
             ids = [str(row["old_id"]) for row in rows]
             words = self._refusal_words(error)
@@ -193,7 +209,9 @@ class RowWriter:
         return None
 
     def _read_back(self, rows: Sequence[Fields]) -> list[tuple[Fields, str, Any]]:
-        """Return what the rows say now: what was to be written, the name of a column, and its value."""
+        """Return of each row and each column of `LOOKED_AT`: what was to be written into the row, the column's name,
+        and its value now.
+        """
         wanted = {row.get("message_id", row["old_id"]): row for row in rows}
         said = self.connection.rows_among(self.shape.select_looked_at(), list(wanted))
         return [
@@ -202,7 +220,7 @@ class RowWriter:
             for name, value in zip(LOOKED_AT, values, strict=True)
         ]
 
-    def _why_swallowed(self, statement: str, rows: Sequence[Fields]) -> str:
+    def _why_not_as_written(self, statement: str, rows: Sequence[Fields]) -> str:
         """Return why rows are not as they were written although no error came, and how to mend that."""
         meddlers = self.connection.meddlers(MESSAGES, statement.partition(" ")[0])
         if not meddlers:
@@ -249,18 +267,18 @@ class _RowChange(NamedTuple):
 
 
 class _Refusal(NamedTuple):
-    """Why the table does not take a change; `is_silent` when it said nothing."""
+    """Why the table does not take a change; `is_swallowed` where it left the row as it was and gave no error."""
 
     why: str
-    is_silent: bool = False
+    is_swallowed: bool = False
 
 
 class _SwallowedError(Exception):
-    """What the database did without an error is undone again."""
+    """The row says what it said, or is gone, and no error came: what the database did is undone."""
 
 
 class _TurnedStatusError(Exception):
-    """What was written says something else already; it is undone again."""
+    """The row says the stand-in of the status that was written, and no error came: likewise."""
 
 
 def _is_as_before(row: Fields, name: str, found: Any) -> bool:
