@@ -52,6 +52,19 @@ class _Enclosed(NamedTuple):
     is_block: bool = False
 
 
+class _Bracket(NamedTuple):
+    """What a bracket opens: the place behind the one that closes it, -1 where none does.
+
+    Attributes:
+        stop: Where the search for that one ended.
+        text_end: The end of the last text over several lines that was found on the way; 0 for none.
+    """
+
+    end: int
+    stop: int
+    text_end: int = 0
+
+
 class _Line(NamedTuple):
     """A line of an entry: where it begins, the column of its first word, and whether that is a dash."""
 
@@ -130,18 +143,6 @@ _SLIPPED_NAMES = _RECORD_NAMES | {b"status", b"priority", b"created", b"summary"
 """Keys that belong to the entry before them, though they stand too far left."""
 _LIST_NAME = b"messages"
 """The key below which the list of messages stands."""
-
-# How records begin in an archive.
-_FLUSH = re.compile(rb"^- (?:\{|[\"']?\w+[\"']?:)", re.MULTILINE)
-"""A record in a list at column 0: `- message_id: a`, `- {id: a}`, but not `- dev` of a list of names."""
-_DEEPER = re.compile(rb"^(?P<begin> +- (?:\{|[\"']?\w+[\"']?:))", re.MULTILINE)
-"""The same in a list that is indented."""
-_OTHER_FORM = re.compile(rb"^(?:[\[{]|[\"']?(?:message_)?id[\"']?:)", re.MULTILINE)
-"""Where a record may begin that is in no list."""
-_OBJECT = re.compile(rb"^(?P<begin>[ \t]*(?P<brace>\{)\s*\"\w+\"\s*:)", re.MULTILINE)
-"""An object with a quoted key, as in lines of JSON; `brace` is where it begins."""
-_DOCUMENT = re.compile(rb"^---[ \t]*\r?$", re.MULTILINE)
-"""The mark of a document alone on its line."""
 
 # Texts that go on over several lines. Only single characters are repeated possessively (CPython issue 100061).
 _DOUBLE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*"', re.DOTALL)
@@ -223,8 +224,6 @@ class EntrySplitter:
         """How many brackets around entries were opened and not closed."""
         self._unclosed_until = 0
         """Where the last search for a closing bracket ended in vain: one that opens before it has no end either."""
-        self._text_end = 0
-        """The end of the last text over several lines that was found within brackets."""
         self._document = 0
         """Where the document begins that is split now."""
         self._no_record_until = 0
@@ -346,14 +345,16 @@ class EntrySplitter:
         found = _KEYS_AT.match(self.data, dash)
         if found is None:
             return column + 1
-        if found["below"] is None:
-            return column + len(found[0])
-        return max(column + 1, len(found["below"]))
+        return column + len(found[0]) if found["below"] is None else max(column + 1, len(found["below"]))
 
     # guard: slipped-line-stays-in-its-entry
     def _is_slip(self, at: int, column: int) -> bool:
         """Return whether the line at `at`, too far left, belongs to the entry before: who reads that without it reads
         half of a message.
+
+            - message_id: a
+            content: x             <- a slip, by its name; so is any key with deeper keys of the entry below it
+              to: b
         """
         if at >= len(self.data) or _DASH.match(self.data, at):
             return False
@@ -375,11 +376,10 @@ class EntrySplitter:
         return is_below and _VALUELESS.match(self.data, key.end()) is None
 
     def _lost_its_text(self, start: int, end: int) -> bool:
-        """Return whether an entry ends with the sign of a text, and the text follows at column 0."""
+        """Return whether an entry ends with the sign of a text (`content: |`), and the text follows at column 0."""
         if end >= len(self.data) or _DASH.match(self.data, end):
             return False
-        tail = self.data[max(start, end - 200) : end]
-        return _EMPTY_BLOCK.search(tail) is not None
+        return _EMPTY_BLOCK.search(self.data[max(start, end - 200) : end]) is not None
 
     def _with_open_texts(self, start: int, end: int, keys_column: int) -> int:
         """Return the end of an entry with the texts and brackets in it that go on behind what looked like its end."""
@@ -412,15 +412,12 @@ class EntrySplitter:
                     yield _Enclosed(line_end - 1, at, is_block=True)
             else:
                 begin = found.start("opening")
-                if self.data[begin] in b"[{":
-                    close = self._bracket_end(begin)
-                    is_clean = close >= 0 and _CLEAN.match(self.data, close) is not None
-                else:
-                    close = self._quote_end(begin, _CLEAN)
-                    is_clean = close >= 0
-                if is_clean:
+                is_bracket = self.data[begin] in b"[{"
+                close = self._bracket_at(begin).end if is_bracket else self._quote_end(begin, _CLEAN)
+                at = line_end
+                if close >= 0 and (not is_bracket or _CLEAN.match(self.data, close)):
                     yield _Enclosed(begin, close)
-                at = close if is_clean else line_end
+                    at = close
 
     def _quote_end(self, at: int, clean: re.Pattern[bytes]) -> int:
         """Return the end of a quoted text; -1 where it has none, or runs into the quote of something else."""
@@ -433,11 +430,11 @@ class EntrySplitter:
             return found.end()
         return found.end() if clean.match(self.data, found.end()) else -1
 
-    def _bracket_end(self, at: int) -> int:
-        """Return the end of what begins with the bracket at `at`; -1 where it has none before the next dash."""
-        data, open_brackets, place = self.data, list[bytes](), at
+    def _bracket_at(self, at: int) -> _Bracket:
+        """Return what the bracket at `at` opens; one that has no end before the next dash has none."""
+        data, open_brackets, place, text_end = self.data, list[bytes](), at, 0
         if at < self._unclosed_until or self._search_budget < 0:
-            return -1
+            return _Bracket(-1, at)
         while (found := _IN_BRACKETS.search(data, place)) is not None:
             token, place = found[0][:1], found.end()
             if token in b"[{":
@@ -451,24 +448,26 @@ class EntrySplitter:
                 if not open_brackets or open_brackets.pop() != _CLOSINGS[token]:
                     break
                 if not open_brackets:
-                    return place
+                    return _Bracket(place, place, text_end)
             elif token in b"\"'":
                 place = self._quote_end(found.start(), _CLEAN_IN_BRACKETS)
                 if place < 0:
                     break
                 if data.find(b"\n", found.start(), place) >= 0:
-                    self._text_end = place
+                    text_end = place
             elif token == b"\n":
                 break
         self._unclosed_until = found.start() if found is not None else len(data)
         self._search_budget -= self._unclosed_until - at
-        return -1
+        return _Bracket(-1, self._unclosed_until, text_end)
 
     def _inner_entry(self, start: int, end: int, column: int, keys_column: int, wrong: int) -> int | None:
         """Return where within an entry another one begins; None where that cannot be told.
 
-        It is the last line up to the fault that may begin one, if the entry fits without what begins there and does
-        not with it; else a dash among the keys of the entry.
+            - message_id: a
+              to: b
+                - message_id: c    <- the line that is `wrong`, and where the other one begins
+                  to: d
 
         Args:
             wrong: The line, counted from 0, that does not fit the entry.
@@ -483,28 +482,34 @@ class EntrySplitter:
             if line.begin <= at_fault
             and (line.column <= column or (line.is_dash and _MAPPING_ITEM.match(self.data, line.begin)))
         ]
-        if candidates:
-            place, pad, is_dash = candidates[-1]
-            line = self.data[place : self._line_end(place)].strip()
-            is_slip = not (is_dash or line.startswith(_FENCE) or _is_object(line))
-            # Keys of the entry itself follow: the dash is a slip in it.
-            goes_on = is_dash and any(
-                other.begin > place
-                and not other.is_dash
-                and column < other.column <= pad
-                and _KEY.match(self.data, other.begin + other.column)
-                for other in lines
-            )
-            # guard: deeper-dash-begins-an-entry
-            if (
-                not goes_on
-                and not is_slip
-                and not _EMPTY_BLOCK.search(self.data[max(start, place - 200) : place])
-                and self._trouble(self.data[start:place], PieceForm.ITEM) is None
-                and self._trouble(self.data[start : self._line_end(place)], PieceForm.ITEM) is not None
-            ):
-                return place
+        # guard: deeper-dash-begins-an-entry
+        if candidates and self._begins_another(start, candidates[-1], lines, column):
+            return candidates[-1].begin
         return self._dash_among_keys(lines, keys_column, at_fault)
+
+    def _begins_another(self, start: int, line: _Line, lines: list[_Line], column: int) -> bool:
+        """Return whether a line within the entry at `start`, whose dash is in `column`, begins another entry."""
+        place, pad, is_dash = line
+        line_end = self._line_end(place)
+        text = self.data[place:line_end].strip()
+        if not (is_dash or text.startswith(_FENCE) or _is_object(text)):
+            return False  # a line of this entry, too far left
+        # `   - to: b` with `  from: c` below it: keys of the entry itself follow, so that its dash is a slip.
+        goes_on = is_dash and any(
+            other.begin > place
+            and not other.is_dash
+            and column < other.column <= pad
+            and _KEY.match(self.data, other.begin + other.column)
+            for other in lines
+        )
+        # `content: |` before it: the line is that text, too far left.
+        if goes_on or _EMPTY_BLOCK.search(self.data[max(start, place - 200) : place]):
+            return False
+        # This very line is the fault: the entry fits without it.
+        return (
+            self._trouble(self.data[start:place], PieceForm.ITEM) is None
+            and self._trouble(self.data[start:line_end], PieceForm.ITEM) is not None
+        )
 
     def _lines_inside(self, start: int, end: int) -> list[_Line]:
         """Return each line below the first that is in no text and no bracket, and is more than a comment."""
@@ -526,7 +531,13 @@ class EntrySplitter:
         return found
 
     def _dash_among_keys(self, lines: list[_Line], keys_column: int, at_fault: int) -> int | None:
-        """Return the first dash in the column of the keys, behind the fault, that no key can have as its list."""
+        """Return the first dash in the column of the keys, behind the fault, that no key can have as its list.
+
+        - message_id: a
+          to: : b              <- the fault
+          from: c
+          - message_id: d      <- the dash: `from` has a value, so this is no list of its own
+        """
         is_open = False
         for line in lines:
             if line.column != keys_column:
@@ -578,6 +589,7 @@ class EntrySplitter:
         return self._boundary(place, _ANY_COLUMN) if place < len(self.data) else place
 
     def _next_line_at_left(self, at: int) -> int:
+        """Return the next line at column 0 that is no item of a list; the end of the text without one."""
         found = _LEFT.search(self.data, at)
         return found.start() if found is not None else len(self.data)
 
@@ -610,7 +622,7 @@ class EntrySplitter:
         place = self._behind(_BOM_AND_BLANKS, at)
         token = data[place : place + 1]
         if token == b"{":
-            container = _container(data, place)
+            container = container_at(data, place)
             if container is not None and (container["list"] == _LIST_NAME or self._every_list):
                 self._open_brackets += 2
                 self.has_list, self.is_odd = True, True
@@ -636,51 +648,35 @@ class EntrySplitter:
         return Piece(at, found.end() if found is not None else len(data), PieceForm.OTHER)
 
     def _object_piece(self, at: int, place: int) -> Piece:
-        """Return the piece that begins at `at` with the object whose brace is at `place`, whole or not."""
+        """Return the piece that begins at `at` with the object whose brace is at `place`, whole or not.
+
+        {"message_id": "a", "payload": {"x": 1},     <- lacks its end: the piece ends where the next one begins
+        {"message_id": "b"}
+        """
         data = self.data
         line = data.rfind(b"\n", 0, place) + 1
         column = place - line if not data[line:place].strip(b" ") else 0
         line_end = self._line_end(place)
-        end = line_end if _is_object(data[place:line_end]) else -1
-        if end < 0:
-            self._text_end, self._unclosed_until = 0, 0
-            end = self._bracket_end(place)
+        if _is_object(data[place:line_end]):
+            bracket = _Bracket(line_end, line_end)
+        else:
+            self._unclosed_until = 0  # an object may be whole within brackets that are not
+            bracket = self._bracket_at(place)
+        end = bracket.end
         if end >= 0 and data[end - 1] != 10 and not _BEHIND_OBJECT.match(data, end):
             return Piece(at, self._boundary(line_end, _ANY_COLUMN), PieceForm.OTHER)
         if end >= 0:
             end = self._behind(_COMMA_BEHIND, end) if data[end - 1] != 10 else end
             return Piece(at, end, PieceForm.OBJECT, column)
-        fault = data[place : self._unclosed_until]
-        if fault.rstrip().endswith(b",") and data.startswith(b"{", self._unclosed_until):
-            return Piece(at, self._unclosed_until, PieceForm.OBJECT, column)
-        found = _after_object(column).search(data, max(line_end, self._text_end))
+        # Where a key had to stand, an object begins: the next one.
+        if data[place : bracket.stop].rstrip().endswith(b",") and data.startswith(b"{", bracket.stop):
+            return Piece(at, bracket.stop, PieceForm.OBJECT, column)
+        found = _after_object(column).search(data, max(line_end, bracket.text_end))
         end = found.start() if found is not None else len(data)
         return Piece(at, end, PieceForm.OBJECT, column)
 
 
-def begin_of_records(beginning: bytes) -> re.Pattern[bytes] | None:
-    """Return how each record begins in a file that begins so, so that it can be cut before each; None where it cannot
-    be: all on one line, one record after the other without a mark.
-    """
-    flush, deeper, other = (form.search(beginning) for form in (_FLUSH, _DEEPER, _OTHER_FORM))
-    first = min((found.start() for found in (flush, deeper, other) if found is not None), default=-1)
-    if flush is not None and flush.start() == first:
-        return _FLUSH
-    if deeper is not None and deeper.start() == first:
-        return _beginning_with(deeper["begin"])
-    objects = (found for found in _OBJECT.finditer(beginning) if _container(beginning, found.start("brace")) is None)
-    record = next(objects, None)
-    if record is not None:
-        return _beginning_with(record["begin"])
-    return _DOCUMENT if _DOCUMENT.search(beginning) else None
-
-
-def _beginning_with(begin: bytes) -> re.Pattern[bytes]:
-    """Return lines that begin so, up to the first key: lists and objects within records may stand as deep."""
-    return re.compile(b"^" + re.escape(begin), re.MULTILINE)
-
-
-def _container(data: bytes, place: int) -> re.Match[bytes] | None:
+def container_at(data: bytes, place: int) -> re.Match[bytes] | None:
     """Return the beginning of an object that holds a list of entries and is none itself; None for any other."""
     found = _CONTAINER.match(data, place)
     return found if found is not None and not _ID_MEMBER.search(found[0]) else None

@@ -343,7 +343,7 @@ class Archives:
         known, size = self._parts.get(path), usable_size(self._disk, path)
         # guard: long-archive-read-in-stretches
         if size > _LONG_ARCHIVE:
-            from team_console.store.backends.entry_splitter import begin_of_records  # 5 ms, for the archives of others
+            from team_console.store.backends.yaml.reading import begin_of_records  # 5 ms, for the archives of others
 
             begin = begin_of_records(self._disk.read(path, 0, BEGINNING)[0])
             if begin is not None:
@@ -517,7 +517,7 @@ class ArchivePages(Struct):
 
     def _read_stretch(self, path: Path, end: int) -> tuple[list[tuple[int, Message]], int]:
         """Read the last records before byte `end`; gives their messages, and where they begin."""
-        from team_console.store.backends.entry_splitter import begin_of_records  # 5 ms, for reading alone
+        from team_console.store.backends.yaml.reading import begin_of_records  # 5 ms, for reading alone
 
         start = 0
         begin = begin_of_records(self.disk.read(path, 0, BEGINNING)[0])

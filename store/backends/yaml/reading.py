@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
-from team_console.store.backends.entry_splitter import EntrySplitter, Piece, PieceForm
+from team_console.store.backends.entry_splitter import EntrySplitter, Piece, PieceForm, container_at
 from team_console.store.backends.yaml.entry import Entry, EntryText, Style, ValueBuilder, to_message
 from team_console.store.backends.yaml.entry_format import Reach, TextError
 from team_console.store.backends.yaml.nodes import Node, check_text, compose, has_alias
@@ -312,3 +312,37 @@ def _same_object(old: Entry | None, outcome: Message | TextError) -> Message | T
     """Return the message known from before, if it means the same where it stands now."""
     message = old.message if old is not None else None
     return message if message is not None and isinstance(outcome, Message) and message == outcome else outcome
+
+
+# How records begin in an archive.
+_FLUSH = re.compile(rb"^- (?:\{|[\"']?\w+[\"']?:)", re.MULTILINE)
+"""A record in a list at column 0: `- message_id: a`, `- {id: a}`, but not `- dev` of a list of names."""
+_DEEPER = re.compile(rb"^(?P<begin> +- (?:\{|[\"']?\w+[\"']?:))", re.MULTILINE)
+"""The same in a list that is indented."""
+_OTHER_FORM = re.compile(rb"^(?:[\[{]|[\"']?(?:message_)?id[\"']?:)", re.MULTILINE)
+"""Where a record may begin that is in no list."""
+_OBJECT = re.compile(rb"^(?P<begin>[ \t]*(?P<brace>\{)\s*\"\w+\"\s*:)", re.MULTILINE)
+"""An object with a quoted key, as in lines of JSON; `brace` is where it begins."""
+_DOCUMENT = re.compile(rb"^---[ \t]*\r?$", re.MULTILINE)
+"""The mark of a document alone on its line."""
+
+
+def begin_of_records(beginning: bytes) -> re.Pattern[bytes] | None:
+    """Return how each record begins in a file that begins so, so that it can be cut before each; None where it cannot
+    be: all on one line, one record after the other without a mark.
+    """
+    forms = (form.search(beginning) for form in (_FLUSH, _DEEPER, _OTHER_FORM))
+    first = min(filter(None, forms), key=re.Match.start, default=None)
+    if first is not None and first.re is _FLUSH:
+        return _FLUSH
+    if first is None or first.re is _OTHER_FORM:
+        objects = _OBJECT.finditer(beginning)
+        first = next((found for found in objects if container_at(beginning, found.start("brace")) is None), None)
+    if first is not None:
+        return _beginning_with(first["begin"])
+    return _DOCUMENT if _DOCUMENT.search(beginning) else None
+
+
+def _beginning_with(begin: bytes) -> re.Pattern[bytes]:
+    """Return lines that begin so, up to the first key: lists and objects within records may stand as deep."""
+    return re.compile(b"^" + re.escape(begin), re.MULTILINE)
