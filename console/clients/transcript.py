@@ -17,7 +17,7 @@ from team_console.console.clients.run_record import SUBJECTS
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import MOST_BYTES
 from team_console.store.protocol.foreign_fields import text_in
-from team_console.store.protocol.secrets_and_summaries import mask_secrets
+from team_console.store.protocol.secrets_in_text import mask_secrets
 
 MOST_READ = 4 << 20
 """Bytes that are read from the end: an agent that goes on for hours adds about 70 KB a turn, mostly to be skipped."""

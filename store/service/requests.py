@@ -24,7 +24,7 @@ from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.remarks import REMARKS, Remark
 from team_console.store.protocol.request_row import RequestRow
 from team_console.store.protocol.rights import breach, direction_problems
-from team_console.store.protocol.secrets_and_summaries import secret_warnings
+from team_console.store.protocol.secrets_in_text import secret_warnings
 from team_console.store.protocol.shown_when_decided import REQUEST_DIGEST, Seen, digest_of
 from team_console.store.service.agents import (
     agent_to_end,

@@ -35,7 +35,7 @@ from team_console.store.protocol.kinds import KINDS, REPLACES, RESULTS, UNKNOWN,
 from team_console.store.protocol.membership import known_members, members, membership_facts
 from team_console.store.protocol.parsing import ParsedMessage, asks, parse_message
 from team_console.store.protocol.rights import check_permission, check_settings
-from team_console.store.protocol.secrets_and_summaries import secret_warnings, summary_warnings
+from team_console.store.protocol.secrets_in_text import secret_warnings
 from team_console.store.protocol.sprint_bodies import BATCH_REPORT, plans_of
 from team_console.store.protocol.sprint_in_text import CARRIERS, carried_name
 from team_console.store.protocol.team_rules import (
@@ -45,6 +45,7 @@ from team_console.store.protocol.team_rules import (
     report_targets,
     team_problems,
 )
+from team_console.store.protocol.titles import summary_warnings
 from team_console.store.settings.team_config import TeamConfig
 
 # A message on its way to being written: checked, addressed, sized, signed.

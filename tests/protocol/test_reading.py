@@ -16,8 +16,9 @@ from team_console.store.protocol.kinds import KINDS, UNKNOWN, Family, RequestKin
 from team_console.store.protocol.message_seal import Seal, message_seal
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.rights import direction_problems
-from team_console.store.protocol.secrets_and_summaries import secret_warnings, summary_warnings
+from team_console.store.protocol.secrets_in_text import secret_warnings
 from team_console.store.protocol.sprint_in_text import parse_carried
+from team_console.store.protocol.titles import summary_warnings
 from team_console.store.service.sendmessage import read_form
 
 from tests.equipment.cases import cases, constant
@@ -167,13 +168,10 @@ def test_how_long_a_text_without_spaces_is_cannot_be_told_and_is_not() -> None:
 ROLES = constant(__file__, "ROLES", dict[str, str])
 
 
-def finding_codes(stored: Message) -> list[str]:
-    return [problem.code for problem in direction_problems(stored, ROLES, "master")]
-
-
 @cases
 def test_a_direction_is_judged_where_the_roles_are_known(name: str, sender: str, to: str, expected: list[str]) -> None:
-    assert finding_codes(carried(BODIES[name], sender=sender, to=to)) == expected
+    problems = direction_problems(carried(BODIES[name], sender=sender, to=to), ROLES, "master")
+    assert [problem.code for problem in problems] == expected
 
 
 @cases
