@@ -188,7 +188,7 @@ def do_route(call: Call) -> int:
 
     Examples:
       echo '{"ACTION": "poll", "RECIPIENT": "helper"}' | team-console --as helper route"""
-    from team_console.store.service.orchestrator import read_document, route  # 20 ms: asyncio, of its router
+    from team_console.store.service.route_json import read_document, route  # 20 ms: asyncio, of its router
 
     call.as_json = True
     status = 0

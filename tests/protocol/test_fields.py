@@ -13,7 +13,7 @@ from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.store.service.orchestrator import route
+from team_console.store.service.route_json import route
 from team_console.store.service.sendmessage import read_form, send_document
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import View

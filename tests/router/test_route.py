@@ -16,7 +16,7 @@ from team_console.store.protocol.message_seal import Seal, message_seal, sign
 from team_console.store.service import agent_command, maintenance
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Remedy, apply_remedy
-from team_console.store.service.orchestrator import read_document, route
+from team_console.store.service.route_json import read_document, route
 
 from tests.equipment.memory_team import MemoryTeam
 from tests.equipment.teams import make_message, put

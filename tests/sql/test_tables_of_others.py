@@ -21,8 +21,8 @@ from team_console.store.service import inbox, maintenance
 from team_console.store.service.caller import Caller
 from team_console.store.service.decision import Decision
 from team_console.store.service.deliveries import Remedy, apply_remedy
-from team_console.store.service.orchestrator import route
 from team_console.store.service.requests import decide, submit_plan
+from team_console.store.service.route_json import route
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
 

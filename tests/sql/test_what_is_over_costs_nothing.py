@@ -17,7 +17,7 @@ from team_console.store.backends.sql.row_reader import LARGE
 from team_console.store.contract.team import Team, WatchHint
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
-from team_console.store.service.orchestrator import route
+from team_console.store.service.route_json import route
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import broadcast, preview, send
 from team_console.store.views.status import view_of_team

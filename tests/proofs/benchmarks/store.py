@@ -14,7 +14,7 @@ from time import perf_counter
 from team_console.store.backends.open import open_team
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
-from team_console.store.service.orchestrator import route
+from team_console.store.service.route_json import route
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
 from team_console.store.views.status import view_of_team

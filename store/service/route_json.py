@@ -1,4 +1,7 @@
-"""The orchestrator's door: seed 003's JSON in, exactly its fields out; every action leaves a trace (193-256)."""
+"""Do what `route` is asked in JSON: the command route-inter-agent-messages of seed 003, which orchestrators call.
+
+Its JSON in, exactly its fields out; every action leaves a trace (requirements 193-256).
+"""
 
 from __future__ import annotations
 
