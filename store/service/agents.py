@@ -1,6 +1,4 @@
-"""Agents by the Master: created by a spawn command or by hand, told to the residents, asked to stop, ended; and the
-course correction that the Master triggers.
-"""
+"""Agents by the Master: created by a spawn command or by hand, told to the residents, asked to stop, ended."""
 
 from __future__ import annotations
 
@@ -26,7 +24,6 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.phrases import phrase
 from team_console.store.protocol.placed_message import EARLIEST
 from team_console.store.protocol.request_row import RequestRow
-from team_console.store.protocol.rights import SM, classes_of
 from team_console.store.protocol.shown_when_decided import Seen
 from team_console.store.protocol.sprint_bodies import sprint_content
 from team_console.store.protocol.sprint_in_text import CARRIERS
@@ -36,7 +33,7 @@ from team_console.store.service.agent_command import run_command
 from team_console.store.service.answerable import answerable_request, close_question, requests_in
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.running_grants import end_grants_for
-from team_console.store.service.writing import Draft, advise, check_known, new_request_id, roles_now, write_drafts
+from team_console.store.service.writing import Draft, check_known, new_request_id, roles_now, write_drafts
 from team_console.store.settings.team_config import TeamConfig
 
 _LEASE_MARGIN = timedelta(seconds=10)
@@ -185,7 +182,7 @@ def free_name(state: TeamState, question: Message, wanted: str | None) -> str:
     return f"{base}-{number}"
 
 
-# Creation of agents by the Master: the answer, the name, the roster told; and the trigger of a course correction.
+# Creation of agents by the Master: the answer, the name, the roster told.
 
 
 def announce_new_agent(
@@ -284,32 +281,6 @@ def asked_of_former_life(state: TeamState, agent: str) -> list[RequestRow]:
     """Return the open requests about an agent of this name, which a new one is not meant by (D34)."""
     rows = requests_in(state, state.everything()).values()
     return [row for row in rows if row.is_open and row.stops == agent]
-
-
-def trigger_course_correction(caller: Caller, *, user_input: str) -> Receipt:
-    """Send CC_TRIGGER to the scrum master (requirement 185).
-
-    Raises:
-        TeamError: `INVALID_FIELD` for a text above 2,000 characters, `MISSING_CONTENT` for an empty one,
-            `AGENT_NOT_FOUND` when the team has no scrum master, `NOT_PERMITTED` for anyone but the lead.
-    """
-    if not user_input.strip():
-        raise TeamError(Code.MISSING_CONTENT, "the course correction says nothing", "Say what should change.")
-    body: FieldDict = {"reason": "user_request", "user_input": user_input, "current_batch_id": None}
-    with caller.transaction("course_correction") as tx:
-        summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Course correction"), user_input)
-        payload = {"summary": summary[:120], "content": sprint_content("CC_TRIGGER", body)}
-        roles = roles_now(tx)
-        to = next((name for name in roles if classes_of(name, roles, tx.config.lead) == {SM}), None)
-        if to is None:
-            text = f"team {tx.config.name} has no scrum master"
-            raise TeamError(Code.AGENT_NOT_FOUND, text, "A course correction goes to the resident scrum-master.")
-        draft = Draft("message", caller.actor, (to,), payload)
-        warnings = draft.check(tx.config)
-        messages = write_drafts(tx, draft)
-        warnings += advise(tx, messages)
-        tx.record("course_correction", ids=ids_of(messages), to=list(draft.to), reason=body["reason"])
-    return receipt(tx, "course_correction", messages, warnings)
 
 
 # Endings: an agent whose end was approved is asked to stop, and whoever must know hears of it once it has stopped.
@@ -484,5 +455,6 @@ def _unconfirmed_endings(state: TeamState) -> Iterator[tuple[RequestRow, Message
     about = with_bearing(orders, lambda: messages)
     for case in requests_in(state, about).values():
         if case.ending is not None and case.ends in agents:
+            # Of an agent that refused to stop there is no `ending`: the request has its no as `refusal`.
             has_agreed = case.ending.verdict is not None
             yield case, case.ending.question, EARLIEST if has_agreed else case.ending.due_at or EARLIEST

@@ -1,4 +1,4 @@
-"""Send messages to one, to several, to everybody, and preview whom they would reach."""
+"""Send messages to one, to several, to everybody, and preview whom they would reach; last a course correction."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.checks import as_written, check_outgoing, default_recipients
 from team_console.store.protocol.membership import unaddressable_names
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.phrases import phrase
+from team_console.store.protocol.rights import SM, classes_of
+from team_console.store.protocol.sprint_bodies import sprint_content
 from team_console.store.protocol.team_rules import check_configured
 from team_console.store.service.caller import Caller, Receipt, receipt
 from team_console.store.service.writing import (
@@ -200,3 +203,24 @@ def left_out_words(names: Sequence[str]) -> list[str]:
     """Return a warning that names those whom what goes to all does not reach, if there are any."""
     listed = first_of([value_words(name) for name in names], _NAMED)
     return [f"left out, because it is no name that could be written to: {listed}"] if names else []
+
+
+def trigger_course_correction(caller: Caller, *, user_input: str) -> Receipt:
+    """Send CC_TRIGGER to the scrum master (requirement 185).
+
+    Raises:
+        TeamError: `INVALID_FIELD` for a text above 2,000 characters, `MISSING_CONTENT` for an empty one,
+            `AGENT_NOT_FOUND` when the team has no scrum master, `NOT_PERMITTED` for anyone but the lead.
+    """
+    if not user_input.strip():
+        raise TeamError(Code.MISSING_CONTENT, "the course correction says nothing", "Say what should change.")
+    config = caller.team.config()
+    summary = phrase(config.language, "{}: {}", phrase(config.language, "Course correction"), user_input)
+    body = {"reason": "user_request", "user_input": user_input, "current_batch_id": None}
+    payload = {"summary": summary[:120], "content": sprint_content("CC_TRIGGER", body)}
+    roles = roles_now(caller.team.snapshot().require_known())
+    to = next((name for name in roles if classes_of(name, roles, config.lead) == {SM}), None)
+    if to is None:
+        text = f"team {config.name} has no scrum master"
+        raise TeamError(Code.AGENT_NOT_FOUND, text, "A course correction goes to the resident scrum-master.")
+    return submit(caller, Draft("message", caller.actor, (to,), payload), action="course_correction")

@@ -13,7 +13,7 @@ from team_console.store.model.errors import Code
 from team_console.store.model.message import new_record
 from team_console.store.protocol.remarks import Remark, place_remarks
 from team_console.store.protocol.shown_when_decided import EVIDENCE, Face, Seen, digest_of, seen_of
-from team_console.store.service import agents, requests, sending
+from team_console.store.service import requests, sending
 from team_console.store.service.compaction import still_needed
 
 from tests.console.conftest import rewrite
@@ -41,7 +41,7 @@ def test_a_large_sprint_message_stays_whole_and_what_is_too_large_is_refused(tea
     assert team.snapshot().messages[0].content == content
     to = ["file-manager", "task-manager"]
     assert refusal(sending.send, lead(team), to=to, content="x" * 1_100_000, summary="s").code is Code.CONTENT_TOO_LARGE
-    assert refusal(agents.trigger_course_correction, lead(team), user_input="x" * 2001).code is Code.INVALID_FIELD
+    assert refusal(sending.trigger_course_correction, lead(team), user_input="x" * 2001).code is Code.INVALID_FIELD
     assert len(team.snapshot().messages) == 1
 
 

@@ -239,7 +239,7 @@ def correct_course(screen: MainScreen, context: ActionContext) -> None:
     prompt = Prompt[Receipt](
         "Correct the course",
         "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
-        lambda made: agents.trigger_course_correction(screen.caller, user_input=made.words),
+        lambda made: sending.trigger_course_correction(screen.caller, user_input=made.words),
         choices=(Choice(OptionLine("trigger"), "Trigger"),),
         words=words_of_a_decision("change", required=True),
         **screen.drafts.of_form("correct_course"),
