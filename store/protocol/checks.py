@@ -1,4 +1,8 @@
-"""Check one message by itself, before it is written and on reading: its frame, its fields, its body."""
+"""Check one message by itself, before it is written and on reading: its frame, its fields, its body.
+
+Numbers such as 69, and `000-c` for what was settled where a source leaves a choice, are those of
+`docs/contributing/requirements.md`.
+"""
 
 from __future__ import annotations
 
@@ -81,6 +85,7 @@ def check_outgoing(
     if not default_recipients(type, to):
         raise missing_recipient(type)
     for name in ("approve", "approved"):
+        # Kinds of seed 003 have payloads of their own, in which it may be any key of the task.
         if kind.family is not Family.ROUTER and payload.get(name) is not None:
             raise forbidden_field(type, name)
     if type in CARRIERS:

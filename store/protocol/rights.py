@@ -45,7 +45,8 @@ def check_permission(
             direction does not fit the configured roles.
     """
     kind = kind_of(type)
-    # In capitals are the kinds of the sprint, those that only this team knows among them.
+    # An act of authority is what only the lead may send, a broadcast, and what the lead sends of the sprint: its kinds
+    # are in capitals, those that only this team knows among them.
     needs_authority = kind.is_by_lead or type == "broadcast" or (sender == config.lead and type.isupper())
     if needs_authority:
         check_settings(config, f"send {type}")

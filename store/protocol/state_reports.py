@@ -58,7 +58,7 @@ def _report_in(message: Message) -> Report | None:
     if text:
         return Report(text, "progress")
     line = (message.summary or _body_text(message)).strip().partition("\n")[0]
-    # Figures change from report to report, and `3 of 9 done` is about the same as `4 of 9 done`.
+    # Figures change from report to report, and `3 of 9 done` is about the same as `4 of 9 done`: both are `of done`.
     subject = " ".join(re.sub(r"[\d%]+", " ", line).casefold().split())
     return Report(line, subject) if subject else None
 

@@ -76,7 +76,10 @@ def writes_elsewhere(sender: str, recorded: RecordedFacts | None) -> bool:
 
 
 NOT_ON_RECORD = "it is signed with a key that is not on record"
-"""Why a verdict does not count yet: whoever may write the settings could have put the key there."""
+"""Why a verdict does not count yet: whoever may write the settings could have put the key there.
+
+Of all reasons the only one that may be gone tomorrow (`check --accept-keys`), so that `mark_of` knows it by its words.
+"""
 
 
 def objection(
@@ -114,6 +117,7 @@ def mark_of(
             return TrustMark.BROKEN if seal is Seal.BROKEN else TrustMark.UNSIGNED
     if breach(config, message, recorded) is not None:
         return TrustMark.FORBIDDEN
+    # Words of a human are a verdict only where the request that they answer is known.
     if not is_verdict(config, message) and (question is None or not may_be_verdict(config, message)):
         return None
     if trouble := objection(config, message, question, recorded=recorded):
@@ -194,9 +198,11 @@ def _verdict_signature_trouble(
         return f"{message.sender} has no key in the settings"
     if not config.team_id:
         return "the settings give the team no team_id"
+    # The confirmation of an agent's end is written by whoever comes by: in it is the human's order, which is signed.
     signed = signed_order_in(message) or message
-    is_own = question is not None and question.message_id == message.message_id
-    asked = None if is_own else question
+    # An order is looked at as its own question; it was signed for no other.
+    is_order = question is not None and question.message_id == message.message_id
+    asked = None if is_order else question
     trouble = signature_trouble(statement(config.team_id, signed), signed.payload.get(SIGNATURE), keys)
     # guard: signature-for-one-request
     if not trouble and asked is not None and signed.payload.get(REQUEST_DIGEST) != digest_of(asked):

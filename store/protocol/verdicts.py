@@ -19,7 +19,7 @@ from team_console.store.settings.team_config import TeamConfig
 
 
 def is_verdict(config: TeamConfig, message: Message) -> bool:
-    """Return whether a message claims to be what a human decided, whoever wrote it.
+    """Return whether a message claims by itself to be what a human decided, whoever wrote it.
 
     An answer to what only the lead decides, a human's yes or no to anything else, and a human's order to stop.
     """
@@ -31,7 +31,9 @@ def is_verdict(config: TeamConfig, message: Message) -> bool:
 
 
 def may_be_verdict(config: TeamConfig, message: Message) -> bool:
-    """Return whether a message is a verdict, or words of a human, which decide an escalation or a clarification."""
+    """Return whether a message is a verdict, or words of a human under the id of a request: those decide where it is
+    an escalation or a clarification, which who has the message alone cannot tell.
+    """
     read = parse_message(message)
     if read.answers in DECIDED_BY_LEAD:
         return True

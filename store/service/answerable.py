@@ -59,6 +59,7 @@ def _refuse_ambiguous_id(case: RequestRow, asked: Iterable[RequestRow]) -> None:
     question, request_id = case.question, case.request_id
     for other in asked:
         message = other.question
+        # Of kinds whose ids agents use again (`DBG-001`), a request that is over stands in nobody's way.
         if digest_of(message) != digest_of(question) and (other.kind not in REUSED_IDS or other.is_open):
             text = f"{request_id} is the id of several requests: {question.message_id} and {message.message_id}"
             hint = f"Look at each with: team-console show {question.message_id}; it prints the word for --seen."
@@ -105,10 +106,13 @@ def find_question(
     rows = requests_in(state, with_bearing(thread, state.everything))
     asked = [row for message in thread if (row := rows.get(message)) is not None and row.request_id == request_id]
     own = [case for case in asked if case.asker == asker] or asked
-    meant = (case for case in own if (digest_of(case.question) == wanted if wanted else case.is_open))
     if not own:
         raise no_request(request_id)
-    found = next(meant, own[0]) if wanted or own[0].kind in REUSED_IDS else own[0]
+    found = own[0]
+    if wanted:
+        found = next((case for case in own if digest_of(case.question) == wanted), found)
+    elif found.kind in REUSED_IDS:
+        found = next((case for case in own if case.is_open), found)
     return found, asked
 
 

@@ -122,7 +122,7 @@ def ask_question(
     return _ask(caller, "question", body, line)
 
 
-def withdraw(caller: Caller, *, request_id: str, reason: str, asker: str | None = None) -> Receipt:
+def withdraw(caller: Caller, *, request_id: str, reason: str, gone: str | None = None) -> Receipt:
     """Take back an open request of the actor's own, of any kind; doing it again writes nothing (`repeated`).
 
     A question that nobody has got yet is recalled with it, so that it waits in no inbox. After `ALREADY_ANSWERED` the
@@ -131,19 +131,19 @@ def withdraw(caller: Caller, *, request_id: str, reason: str, asker: str | None 
     Args:
         reason: Why it needs no answer; hooks say `answered in the session`, `session ended`, `timed out` or
             `nobody was there`.
-        asker: In whose name; another's than the actor's only for one that is known to be gone. Then only the queue is
+        gone: Its asker, who is known to be gone and in whose name the actor takes it back. Then only the queue is
             looked at: a request that has left it is over, and to find it would read the archives while everybody waits.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (with who and when), `NOT_PERMITTED` for a request of
             somebody else, `MISSING_REASON`.
     """
-    in_queue, asker = asker is not None, asker or caller.actor
+    asker = gone or caller.actor
     if is_blank(reason):
         raise TeamError(Code.MISSING_REASON, "a withdrawal needs a reason", "Give it with --reason TEXT.")
     by = {"by": caller.actor} if caller.actor != asker else {}
     with caller.transaction("withdraw") as tx:
-        if in_queue and not any(asks(message, request_id) for message in tx.naming(request_id)):
+        if gone and not any(asks(message, request_id) for message in tx.naming(request_id)):
             raise no_request(request_id)
         case, _ = find_question(tx, request_id, asker=asker)
         question = case.question

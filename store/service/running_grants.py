@@ -36,8 +36,8 @@ def grants_for(state: TeamState, agent: str) -> list[str]:
 def end_grants_for(tx: Transaction, agent: str, actor: str) -> None:
     """Recall the grants of an agent whose life in the team begins or ends without a change of the settings (D34).
 
-    Whoever has that name next is not the one whose permissions were decided. Of who is taken out of the settings the
-    trail says it, whoever took it out (`RecordedFacts`).
+    Whoever has that name next is not the one whose permissions were decided. For an agent that is taken out of the
+    settings nothing has to be written: the trail has that, and `RecordedFacts` ends its grants.
     """
     # guard: grant-ends-with-its-life
     for grant_id in grants_for(tx, agent):

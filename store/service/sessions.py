@@ -61,7 +61,7 @@ def end_if_open(caller: Caller, request_id: str, *, asker: str, reason: str) -> 
         TeamError: The store's own.
     """
     try:
-        return not withdraw(caller, request_id=request_id, asker=asker, reason=reason).repeated
+        return not withdraw(caller, request_id=request_id, gone=asker, reason=reason).repeated
     except TeamError as error:
         if error.code not in _OVER:
             raise

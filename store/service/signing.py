@@ -208,6 +208,8 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
     if known is not None:
         config = caller.team.config()
         what = authority_change(known, config, caller.team.snapshot().recorded)
+        # What was confirmed just now, as lost settings, was signed by a key of the settings in force before: once more
+        # would add nothing. Settings that were in force already nobody has signed.
         if what and done is None:
             _confirm_authority(caller, known, config)
             text = f"the settings {what}, and count for you from now on"

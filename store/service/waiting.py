@@ -29,7 +29,7 @@ _CERTAIN = frozenset({"changed", OUTCOME_UNKNOWN})
 """Facts of an error that no later look takes back."""
 _SAID_AFTER = 1.0
 """Seconds after which an outage is worth a word: most that editors, git and busy writers cause are over by then."""
-_LONGEST_UNKNOWN = 10.0
+_LONGEST_WITHOUT_REQUEST = 10.0
 """Seconds for which a store that can be read may lack what is waited for, as while git writes its files."""
 
 
@@ -51,7 +51,9 @@ def may_pass(error: TeamError) -> bool:
 class UnavailableStore:
     """Bears with a store that was of use before and for a while is not: a server away, half of a file, a full disk.
 
-    A lock that is held is borne with from the first look on.
+    From the first look on it bears with a lock that is held. Once the store was of use, it bears with what may pass
+    (`may_pass`) for as long as it lasts, and for `_LONGEST_WITHOUT_REQUEST` seconds with a store that can be read and
+    has no such request. Anything else ends the wait.
 
     Args:
         tell: Is told of an outage that lasts longer than a moment, and of its end.
@@ -63,7 +65,7 @@ class UnavailableStore:
 
     def __init__(self, tell: Tell = tell_nobody, *, known: bool = False) -> None:
         self.error: TeamError | None = None
-        self._tell, self._was_read = tell, known
+        self._tell, self._was_of_use = tell, known
         self._since = 0.0
         self._is_told = False
 
@@ -81,7 +83,7 @@ class UnavailableStore:
             self.begin(error)
             return None
         was_told, self._is_told = self._is_told, False
-        self.error, self._was_read = None, True
+        self.error, self._was_of_use = None, True
         if was_told:
             self._tell("the team can be used again; the wait goes on")
         return found
@@ -89,9 +91,9 @@ class UnavailableStore:
     def begin(self, error: TeamError) -> None:
         """Count it as an outage that a look ran into this error, whatever it says."""
         moment = time.monotonic()
-        if self.error is None or _is_unknown(error) != _is_unknown(self.error):
+        if self.error is None or _lacks_request(error) != _lacks_request(self.error):
             self._since = moment
-        self.error, self._was_read = error, True
+        self.error, self._was_of_use = error, True
         if not self._is_told and moment - self._since >= _SAID_AFTER:
             # guard: outage-said-once
             self._is_told = True
@@ -99,16 +101,16 @@ class UnavailableStore:
 
     def _bears(self, error: TeamError) -> bool:
         """Return whether an error can be expected to pass, so that the wait goes on."""
-        if not self._was_read:
+        if not self._was_of_use:
             return error.code is Code.STORE_LOCKED
-        if _is_unknown(error):
-            lasts = self.error is not None and _is_unknown(self.error)
-            return not lasts or time.monotonic() - self._since < _LONGEST_UNKNOWN
+        if _lacks_request(error):
+            is_first = self.error is None or not _lacks_request(self.error)
+            return is_first or time.monotonic() - self._since < _LONGEST_WITHOUT_REQUEST
         # guard: wait-outlasts-outage
         return error.code is Code.STORE_LOCKED or may_pass(error)
 
 
-def _is_unknown(error: TeamError) -> bool:
+def _lacks_request(error: TeamError) -> bool:
     """Return whether a store that could be read lacks what is waited for."""
     return error.code is Code.INVALID_REQUEST_ID and not error.facts.keys() & _CERTAIN
 
