@@ -177,7 +177,7 @@ def nearest_team(start: Path) -> Path | None:
         found = _team_of(folder)
         if found is not None:
             return found
-        why = unseen(*_marks(folder), *_marks(folder / OWN_FOLDER))
+        why = unseen(*_telling_files(folder), *_telling_files(folder / OWN_FOLDER))
         if why is not None:
             raise _not_found(folder, why)
     return None
@@ -190,11 +190,11 @@ def _team_of(folder: Path) -> Path | None:
 
 def is_team(folder: Path) -> bool:
     """Return whether `folder` holds a team itself or is a project root with one, as far as we may look."""
-    return any(map(os.path.isfile, _marks(folder)))
+    return any(map(os.path.isfile, _telling_files(folder)))
 
 
-def _marks(folder: Path) -> list[Path]:
-    """Return the files of which a team has one at least."""
+def _telling_files(folder: Path) -> list[Path]:
+    """Return the files that tell of a team in a folder: it has one of them at least."""
     return [folder / name for name in (QUEUE_NAME, CONFIG_NAME, PROJECT_QUEUE, PROJECT_CONFIG)]
 
 
@@ -215,6 +215,7 @@ def _folders(folder: Path) -> list[Path]:
         children = [child for child in folder.iterdir() if child.is_dir() and not child.is_symlink()]
     except OSError:
         return []
+    # `.bmad` is where older releases of BMAD, from which the places of a project come, keep its folders.
     return sorted(child for child in children if not child.name.startswith(".") or child.name == ".bmad")
 
 
@@ -231,7 +232,7 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
         other = team_in(folder, clock)
         if other is not None:
             return other
-        raise _not_found(folder, unseen(*_marks(folder)), f"holds no {QUEUE_NAME} and no {CONFIG_NAME}")
+        raise _not_found(folder, unseen(*_telling_files(folder)), f"holds no {QUEUE_NAME} and no {CONFIG_NAME}")
     from team_console.store.backends.yaml.team import YamlTeam
 
     flat = any(os.path.isfile(folder / name) for name in (QUEUE_NAME, CONFIG_NAME))
@@ -277,14 +278,22 @@ def _project_of(folder: Path) -> Path | None:
     """Return the project root whose queue or settings lie in `folder`, so that all ways to a team lead to the same
     settings.
 
+        ROOT/_bmad/core/messenger/messenger-config.yaml
+        ROOT/_bmad-output/messenger/message-queue.yaml
+
     None when `folder` is not where a project keeps them, has a queue beside the settings of the project, or is the
     only one of the two with settings.
     """
-    resolved = folder.resolve()
-    root = resolved.parents[2] if len(resolved.parents) > 2 else resolved
-    if resolved == root / PROJECT_CONFIG.parent and not os.path.isfile(folder / QUEUE_NAME):
+    root = _above(folder, PROJECT_FOLDER)
+    if root is not None and not os.path.isfile(folder / QUEUE_NAME):
         return root
-    root = resolved.parents[1] if len(resolved.parents) > 1 else resolved
-    if resolved != root / PROJECT_QUEUE.parent:
-        return None
-    return root if os.path.isfile(root / PROJECT_CONFIG) or not os.path.isfile(folder / CONFIG_NAME) else None
+    root = _above(folder, PROJECT_QUEUES)
+    if root is None or os.path.isfile(root / PROJECT_CONFIG) or not os.path.isfile(folder / CONFIG_NAME):
+        return root
+    return None
+
+
+def _above(folder: Path, places: Path) -> Path | None:
+    """Return the folder in which `folder` is found as `places`, whatever links lead to it; None where it is not."""
+    resolved = folder.resolve()
+    return next((root for root in resolved.parents if root / places == resolved), None)

@@ -1,4 +1,4 @@
-"""Tell whether settings and keys can be trusted by who may read and write their files, and read such files safely."""
+"""Read plain files safely, and tell whether settings and keys can be trusted by who may read and write their files."""
 
 from __future__ import annotations
 
@@ -40,6 +40,9 @@ def open_quietly(path: str | Path, flags: int) -> int:
         return os.open(path, flags | getattr(os, "O_NOATIME", 0))
     except PermissionError:
         return os.open(path, flags)
+
+
+# Whether settings and keys can be trusted.
 
 
 def find_distrust(path: Path) -> ConfigProblem | None:

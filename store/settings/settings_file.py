@@ -164,15 +164,19 @@ class _ConfigBuilder(SettingsChecker):
         if queue is not None and (queue.suffix not in _QUEUE_SUFFIXES or queue == self._path):
             self._refuse_place("queue_file", f"{queue.name} is no name of a queue", "Name a .yaml file of its own.")
             queue = None
-        if queue is not None and (mark := self._team_with_trail_in(root, queue)):
+        if queue is not None and (told_by := self._team_with_trail_in(root, queue)):
             key = "queue_file" if "queue_file" in self.values else "queue_dir"
-            self._refuse_place(key, f"{queue.parent} is the folder of another team ({mark})", _OTHER_TEAM_HINT)
+            self._refuse_place(key, f"{queue.parent} is the folder of another team ({told_by})", _OTHER_TEAM_HINT)
             queue = None
         # The archives, by default beside a queue that is named.
         beside = None if queue is None else queue.parent / "archive"
         archives = self._resolve_place("archive_dir", root, folder or usual, beside)
-        if archives is not None and (mark := self._team_with_archives_in(root, archives, queue or usual / QUEUE_NAME)):
-            self._refuse_place("archive_dir", f"{archives} has the archives of another team ({mark})", _OTHER_TEAM_HINT)
+        if archives is not None and (
+            told_by := self._team_with_archives_in(root, archives, queue or usual / QUEUE_NAME)
+        ):
+            self._refuse_place(
+                "archive_dir", f"{archives} has the archives of another team ({told_by})", _OTHER_TEAM_HINT
+            )
             archives = beside
         # A queue beside settings that are in no project counts before the one they name.
         other = self._path.with_name(QUEUE_NAME)
@@ -209,37 +213,40 @@ class _ConfigBuilder(SettingsChecker):
 
     def _team_with_trail_in(self, root: Path, queue: Path) -> Path | None:
         """Return what tells of another team whose queue is in the folder of this one; None without one."""
-        for mark, theirs, _ in self._teams_below(root, queue.parent):
+        for told_by, theirs, _ in self._teams_below(root, queue.parent):
             # guard: trail-of-one-team
             if _is_same(theirs.parent, queue.parent) and not _is_same(theirs, queue):
-                return mark
+                return told_by
         return None
 
     def _team_with_archives_in(self, root: Path, archives: Path, queue: Path) -> Path | None:
         """Return what tells of a team with another queue whose archives these are; None without one."""
-        for mark, theirs, kept in self._teams_below(root, archives):
+        for told_by, theirs, kept in self._teams_below(root, archives):
             # guard: archives-of-one-team
             if _is_same(kept, archives) and not _is_same(theirs, queue):
-                return mark
+                return told_by
         return None
 
     def _teams_below(self, root: Path, place: Path) -> Iterator[tuple[Path, Path, Path]]:
         """Yield of each other team on the way from `root` to `place` what tells of it, its queue and its archives.
 
         Every place of a team is inside its project, so whoever shares one with us stands on that way.
+
+        To read their settings (`configured_places`) is to look for other teams on their way in turn. That ends: their
+        project lies further in than ours, and only what is below it is looked at.
         """
         real, top = Path(os.path.realpath(place)), Path(os.path.realpath(root))
         for folder in (real, *real.parents):
             if not folder.is_relative_to(top) or folder == top:
                 return
             project = folder / PROJECT_QUEUES
-            for mark, home in ((folder / CONFIG_NAME, folder), (folder / PROJECT_FOLDER / CONFIG_NAME, project)):
+            for told_by, home in ((folder / CONFIG_NAME, folder), (folder / PROJECT_FOLDER / CONFIG_NAME, project)):
                 # Beside the queue of a project nobody reads settings.
                 is_read = not (is_in_project_folder(self._path) and folder == top / PROJECT_QUEUES)
-                if is_read and os.path.isfile(mark) and not _is_same(mark, self._path):
-                    queue, archives = configured_places(mark)
+                if is_read and os.path.isfile(told_by) and not _is_same(told_by, self._path):
+                    queue, archives = configured_places(told_by)
                     queue = queue or home / QUEUE_NAME
-                    yield mark, queue, archives or queue.parent / "archive"
+                    yield told_by, queue, archives or queue.parent / "archive"
             if os.path.isfile(folder / QUEUE_NAME):
                 yield folder / QUEUE_NAME, folder / QUEUE_NAME, folder / "archive"
 

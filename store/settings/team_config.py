@@ -235,11 +235,13 @@ class TeamConfig(Struct, frozen=True):
 
     @property
     def asks_for_signatures(self) -> bool:
-        """Whether verdicts are signed, and some human has a key for it."""
+        """Whether verdicts are signed, and some human has a key for it: only then a key can confirm settings."""
         return self.verdicts == "signed" and any(human.keys for human in self.humans.values())
 
     def must_be_signed(self, signer: str) -> bool:
-        """Return whether a verdict of `signer` decides only when it is signed."""
+        """Return whether a verdict of `signer` decides only when it is signed: by any human of such a team, with a key
+        or without one.
+        """
         return self.verdicts == "signed" and self.is_human(signer)
 
     def asked_for(self, name: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Parse the YAML of settings to plain mappings, lists and texts, with the line of each; nothing is checked yet.
 
-First by PyYAML, which reads any form; last the simple form that most settings have, without it.
+Tried first is the simple form that most settings have, here, which costs no import; what is of any other form is read
+by PyYAML. In this file PyYAML stands first.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class PostgresConnection(Connection):
     """See `Connection`."""
 
     driver: psycopg.Connection
-    home: list[PostgresConnection]
+    kept_in: list[PostgresConnection]
     """Where it is kept between two uses: of the process that opened it."""
     error = psycopg.Error
     is_strict = True

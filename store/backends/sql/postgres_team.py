@@ -291,7 +291,7 @@ class PostgresTeam(PresentOnServer):
         except psycopg.Error:
             connection.close()
             raise
-        connection.home = self._kept_connections
+        connection.kept_in = self._kept_connections
         return connection
 
     def _set_up(self, driver: psycopg.Connection) -> None:
@@ -308,7 +308,7 @@ class PostgresTeam(PresentOnServer):
 
     def give_back(self, connection: PostgresConnection) -> None:
         """Keep one for the next who asks: to connect costs more than most transactions."""
-        if connection.home is self._kept_connections and not self._kept_connections and connection.is_idle:
+        if connection.kept_in is self._kept_connections and not self._kept_connections and connection.is_idle:
             self._kept_connections.append(connection)
         else:
             connection.close()
@@ -356,7 +356,7 @@ class PostgresTeam(PresentOnServer):
         """Say who keeps the table locked where the block waited for it in vain; what was begun is undone.
 
         Raises:
-            TeamError: `LOCKED`.
+            TeamError: `STORE_LOCKED`, with whoever keeps it.
         """
         try:
             yield
@@ -375,6 +375,7 @@ class PostgresTeam(PresentOnServer):
         lock = f"LOCK TABLE {MESSAGES} IN SHARE ROW EXCLUSIVE MODE"
         if not has_table:
             lock = f"SELECT pg_advisory_xact_lock(hashtext('{MESSAGES}'))"
+        # Printable ASCII but quote and backslash: it stands as a text in the statement. The server keeps 63 bytes.
         words = re.sub(r"[^\x20-\x26\x28-\x5b\x5d-\x7e]", "?", f"team-console {label}")[:63]
         with self._naming_holder(connection, wait):
             connection.change(

@@ -110,6 +110,11 @@ class RowEntry(Struct, frozen=True):
     note: Fields = {}
     is_old: bool = False
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether another program wrote the row."""
+        return self.arrival is None
+
 
 def read_row(row: Row, *, place: str) -> RowEntry:
     """Understand `row`; `place` names it in problems when it has no usable id. Never raises for its content.
@@ -214,7 +219,7 @@ def changed_row(old: RowEntry, new: Message, *, fit: FitColumns) -> tuple[FieldD
         for name, value in wanted.items()
         if before[name] != value and (columns[name] is not None or value is None)
     }
-    if old.arrival is not None or old.is_old:
+    if not old.is_foreign or old.is_old:
         columns["payload"] = fit({"payload": payload_text(new)})["payload"]
         if columns["payload"] != old.row.payload:
             changed["payload"] = columns["payload"]

@@ -310,10 +310,10 @@ class SqlTeam(Team):
             rows = connection.rows(shape.select_rows(addressed_rows(shape, having)), {**values, **statuses})
             delivered = f"{shape.status} = '{Status.DELIVERED}'"
             newest = " ORDER BY created_at DESC" if "created_at" in shape.types else ""
-            ids = f"SELECT message_id FROM {MESSAGES} WHERE {delivered} AND {{0}} LIMIT {_MOST_PUSHED + 1}"
-            found = connection.rows(ids.format(shape.group_condition))
+            ids, most = f"SELECT message_id FROM {MESSAGES} WHERE {delivered} AND", f"LIMIT {_MOST_PUSHED + 1}"
+            found = connection.rows(f"{ids} {shape.group_condition} {most}")
             for name in dict.fromkeys(values.values()):  # one by one, so that an index has them in this order
-                found += connection.rows(ids.format(f"recipient = :name{newest}"), {"name": name})
+                found += connection.rows(f"{ids} recipient = :name{newest} {most}", {"name": name})
             pushed = rows_with_ids(connection, shape, [message_id for (message_id,) in found])
             # guard: delivered-counted
             count = count_pushed(connection, shape, agent) if len(pushed) > _MOST_PUSHED else None

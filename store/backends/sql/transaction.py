@@ -197,7 +197,7 @@ class SqlTransaction(Transaction):
         some, values = in_list("type", types)
         kind = _KIND_OR_MESSAGE if "message" in types else self.shape.kind  # an index has the latter
         entries = self._read_rows(f"{kind} IN {some}", values)
-        return None if any(entry.arrival is None for entry in entries) else messages_in_order(entries)
+        return None if any(entry.is_foreign for entry in entries) else messages_in_order(entries)
 
     def stored_naming(self, word: str) -> Sequence[Message] | None:
         """Return the rows with that id, or with the word or an escape that may hide it in their payload or note."""
@@ -211,11 +211,13 @@ class SqlTransaction(Transaction):
         return messages_in_order(self._read_rows(condition, {"message_id": word, "word": sought, "escape": r"%\u00%"}))
 
     def read_whole(self) -> None:
+        """See `Transaction.read_whole`; what was read of the newest rows alone is forgotten."""
         if not self._reader.is_whole:
             # Another reader: what the team's remembers is what the next look compares with.
             self._reader, self._state = RowReader(is_whole=True), None
 
     def fetch(self, ids: Sequence[str]) -> None:
+        """See `Transaction.fetch`; nothing where all rows were read."""
         wanted = [one for one in ids if one not in self._entries and is_storable(one)]
         if self._state is None:
             self._take_rows(self.connection.rows_among(f"{self.shape.select_rows(self.shape.id)} IN", wanted))
@@ -236,6 +238,7 @@ class SqlTransaction(Transaction):
         return entries
 
     def put_back(self, text: bytes) -> str:
+        """See `Transaction.put_back`; into the file where they were in one, else into the table."""
         if (self._settings.was_in or self._settings.place) != FILE or self._settings.file is None:
             return super().put_back(text)
         stamp = to_text(self.now).replace(":", "").replace("-", "")
@@ -277,7 +280,7 @@ class SqlTransaction(Transaction):
         """
         entry = self._entries.get(message.message_id)
         # guard: archived-beside-another
-        if entry is not None and entry.arrival is None and self._archive_owners(message.message_id):
+        if entry is not None and entry.is_foreign and self._archive_owners(message.message_id):
             own, number = self._give_free_id(message), len(self.changes.archived)
             super().archive(agent, own)
             if own is not message and len(self.changes.archived) > number:
@@ -308,7 +311,7 @@ class SqlTransaction(Transaction):
     def _archived_copies(self, message_id: str) -> Sequence[Message]:
         """Return the archived messages of this id; those of all rows of other programs are read at once."""
         if message_id not in self._copies_by_id:
-            foreign = [name for name, entry in self._entries.items() if entry.arrival is None]
+            foreign = [name for name, entry in self._entries.items() if entry.is_foreign]
             wanted = {message_id, *(name for name in foreign if self._archive_owners(name))} - self._copies_by_id.keys()
             self._copies_by_id.update({name: [] for name in wanted})
             records = f"SELECT message_id, record FROM {ARCHIVE} WHERE message_id IN"
@@ -320,7 +323,7 @@ class SqlTransaction(Transaction):
     def is_archived(self, message: Message) -> bool:
         """See `Transaction.is_archived`; never for a row of another program, which no archive of ours stands for."""
         entry = self._entries.get(self._origins.get(message, message).message_id)
-        return (entry is None or entry.arrival is not None) and super().is_archived(message)
+        return not (entry is not None and entry.is_foreign) and super().is_archived(message)
 
     def _archive_owners(self, message_id: str) -> AbstractSet[str]:
         """Return the agents with this message in their archive; those of all messages that were read are asked for

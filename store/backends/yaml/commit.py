@@ -160,6 +160,8 @@ def commit_line(
         displaced = _append_and_swap(team, tip, appends, staging, staged)
     except BaseException as error:
         if team.tip is tip:  # no line says that it happened
+            # These end in order, with the lock held. Any other, as a key that interrupts, may come anywhere: what was
+            # attached stays, as the line may stand in the trail all the same, and recovery looks.
             is_undone = isinstance(error, (OSError, TextError, TeamError, ConcurrentWriteError))
             remove_files(disk, staging, *(made if is_undone else ()))
             team.agrees = agreed_before and is_undone

@@ -450,7 +450,11 @@ class _Patch(Struct, frozen=True):
     eol: str
 
     def changes(self, node: Node, old: Fields, new: Fields) -> Iterator[_Change]:
-        """Yield each difference between two mappings, of which `node` is the one that stands there."""
+        """Yield each difference between two mappings, of which `node` is the one that stands there.
+
+        Of `status: pending` and a record that is `read` now, with a new key: the value `pending` is written anew as
+        `read`, and behind its line comes `read_at: '2026-02-24T10:30:00Z'`.
+        """
         pairs: dict[str, tuple[Node, Node]] = {key.value: (key, value) for key, value in node.value}
         # Values that are on one line, and will be: behind one of them new pairs can stand.
         stay: dict[str, Node] = {}

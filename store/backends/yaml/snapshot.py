@@ -88,9 +88,10 @@ class SnapshotReader:
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
         """Of the text that was looked at last: its damaged places, and the ids that can still be found there."""
         self._ours: QueueFile | None = None
-        """The queue as one of us left it, as far as it was seen."""
+        """The queue as one of us left it, as far as it was seen: what another program did to it since is told by it."""
         self._settled: FileVersion | None = None
-        """A queue of which the lock file said that trail and archives agree with it."""
+        """The mark of a queue of which the lock file said, when it was released, that trail and archives agree with it:
+        as long as the queue has it, `addressed` does not ask again."""
         self._completed: tuple[object, QueueText] | None = None
         """Mark of a queue and digest of the line ahead of it, and the text that the line makes of it."""
         self._foreign_writes = ForeignWrites(disk, layout)
@@ -335,8 +336,12 @@ class SnapshotReader:
         if generation is None:
             return None
         released, mark = parse_released(lock_text), generation.mark
-        if mark is None or (released is not None and released.queue in (mark, None)):
-            self._ours = generation if mark is not None else None
+        if mark is None:
+            self._ours = None
+            return None
+        # The lock was given back over this very queue, or without one: nobody wrote since.
+        if released is not None and released.queue in (mark, None):
+            self._ours = generation
             return None
         return self._foreign_writes.look(generation, self._ours, lock_text)
 
