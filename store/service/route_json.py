@@ -28,6 +28,7 @@ from team_console.store.service.writing import check_known, is_settled
 
 COMMAND = "route-inter-agent-messages"
 """The command of seed 003, also accepted as `orchestrator.route-inter-agent-messages`."""
+# `invoke_command("route-inter-agent-messages", {...})`, to which a name may be given: `result = invoke_command(...)`.
 _CALL = re.compile(r"\s*invoke_command\s*\((.*)\)\s*(?:;\s*)?", re.DOTALL)
 _NAME_BEFORE = re.compile(r"\s*[A-Za-z_]\w*\s*=(?!=)")
 _LONGEST_LITERAL = 100_000

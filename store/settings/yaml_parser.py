@@ -160,6 +160,7 @@ _PLAIN = r"[A-Za-z0-9_./](?:[ !\"$-9;-~]|:(?=[!-~]))*(?<![ :])"
 _SCALAR = rf"{_PLAIN}|'[ -&(-~]*'|\"[ !#-\[\]-~]*\""
 """That, or printable ASCII in quotes: without the same quote, in double ones without a backslash too, which escapes."""
 _PAIR = re.compile(rf"([A-Za-z_][A-Za-z0-9_-]{{0,99}}):(?: +({_SCALAR}))?")
+"""A key, perhaps with its value on the same line."""
 _SCALAR_ALONE = re.compile(_SCALAR)
 _DASH = "-"
 _LAST_COLUMN = 12

@@ -31,6 +31,7 @@ _SIMPLE = re.compile(rf"{_WORD}(?: {_WORD})*+")
 """One command that every shell reads as the words it is written in: no variable, pattern, operator, escape or newline,
 and between quotes nothing that would be more than words without them."""
 _ASSIGNMENT = re.compile(r"\w+=.*")
+"""A word before a command that sets a variable for it: `CI=1`."""
 _MOST_WORDS, _LONGEST_COMMAND = 40, 1000
 """A longer command is alike only to an equal one: nobody sees one word of it that differs."""
 _HOLE = "…"

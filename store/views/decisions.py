@@ -316,9 +316,10 @@ class _Trail:
         """Return the decision that a line of the trail tells of, whose messages are gone."""
         recorded, facts, config = self.recorded, line.facts, self._config
         verdict = next((message for item in ids if recorded and (message := recorded.message(item))), None)
-        proof, _, gap = self.proof(ids[0])
         shown = shown_in(facts)
         request_id, at = text_in(facts, "request_id"), from_text(line.at)
+        # What proves it: the trail, unless the verdict had to be signed and is not; then a grant, if it names one.
+        proof, _, gap = self.proof(ids[0])
         if verdict is not None:
             trouble = objection(config, verdict, question, recorded=recorded)
         else:
@@ -329,6 +330,7 @@ class _Trail:
             proof, gap = Proof.UNVERIFIED, f"it decides nothing: {trouble}"
         elif proof is Proof.RECORDED and verdict is not None and names_grant(verdict):
             proof = Proof.BY_GRANT
+        # What cannot be proved, or is not known.
         gone = "it was removed" if self._complete else "not all of them were read"
         gone = "archived messages were lost" if ARCHIVE_LOST in self._codes else gone
         gaps = [gap, *([f"the question is in no archive: {gone}"] if question is None else [])]

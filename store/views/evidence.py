@@ -198,9 +198,11 @@ CHECKS = {
 }
 """Kind of check -> how a report names it, and the commands that are one."""
 _QUOTED_COMMAND = re.compile(r"`((?:[\w./-]+)(?: [^`\n]{1,200})?)`")
+"""A command in ticks, with the words behind it: `make test ARGS=-x`."""
 _SAYS_IT_RAN = re.compile(
     r"\b(?:ran|run|running|executed|checked with|verified with|using)\b[^.\n`]{0,40}$", re.IGNORECASE
 )
+"""The end of what stands before a command that the text says was run: `I ran the tests with `."""
 
 
 @lru_cache(maxsize=64)
@@ -244,7 +246,9 @@ _MOST_NAME_CHARACTERS = 100_000
 """Characters of a text in which names are looked for."""
 _LONGEST_PATH = 300
 _QUOTED_WORD = re.compile(r"`([^`\n]{1,300})`")
+"""What stands in ticks on one line."""
 _BARE_PATH = re.compile(r"(?<![\w`/.~@:-])((?:\.{1,2}/|/|~/)?[\w@.+-]+(?:/[\w@.+-]+)*/?)(?![\w/])")
+"""What may be a path without ticks: `src/loader.py`, `../README`, `~/notes/`; not the end of an address."""
 _FILE_NAME = (
     r"[\w+-][\w.+-]*\.(?:c|cc|cpp|cs|css|csv|cfg|conf|exs?|go|gradle|h|hpp|html?|ini|ipynb|java|jl|js|json|jsx|kt|lock"
     r"|m|md|mjs|php|pl|proto|ps1|pyi?|r|rb|rs|rst|s[ac]ss|scala|sh|sql|svelte|swift|tcss|tf|toml|tsx?|txt|vue|xml|ya?ml"

@@ -31,10 +31,12 @@ KEYS = ("from", "to", "with", "kind", "status", "is", "since", "before")
 MARKS = ("open", "decided", "mine", "late", "unread", "read", "failed")
 """What `is:` asks for."""
 _QUERY_PART = re.compile(r'(?P<no>-)?(?:(?P<key>[a-z]+):)?(?:"(?P<exact>[^"]*)"?|(?P<word>[^\s"]\S*))', re.ASCII)
+"""One part of a query: `-`, a field and its colon, then words in quotes or one word: `-from:bob`, `"exact words"`."""
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _DAYS_AGO = {"today": 0, "yesterday": 1}
 _ME = "me"
 _AGE = re.compile(r"(\d+)\s*([smhdw])")
+"""How long ago: `30m`, `2 d`."""
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _KEYS_WITH_COLON = frozenset(f"{key}:" for key in KEYS)
 _BEGUN_FIELD = re.compile("([a-z]+):")

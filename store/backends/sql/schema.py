@@ -201,6 +201,7 @@ _EMPTY_VALUES: tuple[tuple[str, Any], ...] = (
 none fits. The order counts: an array (`integer[]`) is no number, and an `interval` is no `int`.
 """
 _TIMESTAMP_DIGITS = re.compile(r"timestamp\((\d)\)")
+"""How many digits of a second a column keeps: `timestamp(3) with time zone`."""
 _NUMBER_TYPES = ("int", "real", "doub", "float", "numeric(", "decimal")
 """Parts of the names of types that hold numbers and no time; SQLite's NUMERIC holds both."""
 

@@ -45,6 +45,7 @@ AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(:table) WHERE lower(name) = 'ro
 """
 """Gives a row where the table has the number `rowid` for each row, and no column that hides it."""
 _TABLE_OF_VIEW = re.compile(r'\bFROM\s+"?(?P<name>\w+)', re.IGNORECASE)
+"""In the CREATE of a view: the first table that it shows rows of."""
 _ON_CONFLICT = re.compile(r"\bON\s+CONFLICT\b", re.IGNORECASE)
 """In the CREATE of a table: a conflict is resolved by the word that follows, as by taking the other row away."""
 _CONFLICT_WORDS = re.compile(r"\bOR\s+(?:IGNORE|REPLACE|FAIL)\b|\bON\s+CONFLICT\b", re.IGNORECASE)

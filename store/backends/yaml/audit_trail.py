@@ -302,6 +302,7 @@ def decode_line(raw: bytes) -> FieldDict | None:
 
 
 _SEAL = re.compile(rb',"seal":"([0-9a-f-]{73})"\}\n\Z')
+"""The last field of a line, and the end of the line."""
 
 
 def seal_of(raw: bytes, key: bytes) -> LineSeal:

@@ -61,7 +61,9 @@ _SYNCED = re.compile(
     r"|_conflict-[0-9]{8}-[0-9]{6}"  # ownCloud
     r"| (?P<number>[0-9]{1,3}))(?P<end>\.[^.]+)"  # iCloud: name 2.yaml
 )
+"""The name of a copy that a program which syncs folders made: the name before it, and what it put in between."""
 _CONFLICT = re.compile(r"(?i)conflict|konflikt|conflit|conflitt|conflicto|конфликт|冲突|衝突|競合|충돌")
+"""How words in parentheses say, in several languages, that two wrote at once: `name (2).yaml` may be any copy."""
 
 
 class ConflictedCopies(Struct):

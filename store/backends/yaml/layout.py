@@ -19,6 +19,7 @@ EFFECTIVE = os.access in os.supports_effective_ids
 _INBOX = ".jsonl"
 _DROPPED = (".yaml", ".yml", ".json")
 _PART = re.compile(r"(?P<word>.+)-archive(?:-(?P<number>\d{4,}))?\.yaml")
+"""The name of an archive: `dev-archive.yaml`, or of a part of one, `dev-archive-0003.yaml`."""
 
 
 def is_drop_file(name: str) -> bool:

@@ -56,6 +56,7 @@ _LIST_KEY = re.compile(
     rb"(?P<rest>[ \t]*(?:(?<=[ \t])#[^\n]*?)?)(?P<eol>\r?\n|\r?\Z)",  # "messages: # the queue"
     re.MULTILINE,
 )
+"""The line of the key below which the list stands."""
 # Before the list nothing but comments, and a line "---"; behind it nothing but comments.
 _HEAD = rb"(?:" + BOM_UTF8 + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?"
 _PLAIN_TAIL = _BLANKS + rb"[ \t]*(?:" + _COMMENT + rb")?"
