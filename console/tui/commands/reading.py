@@ -20,7 +20,7 @@ from team_console.store.views.rows import View
 from team_console.store.views.status import MOST_ARCHIVED
 from team_console.widgets.bars import Card
 from team_console.widgets.detail import Detail
-from team_console.widgets.document import Block, Document, Heading, Lines
+from team_console.widgets.document import Block, Document, Heading, Lines, one_line
 from team_console.widgets.message_documents import conversation_document
 from team_console.widgets.panel import Overlay
 from team_console.widgets.text import Line, clock_time
@@ -100,8 +100,9 @@ def said(screen: MainScreen, context: ActionContext) -> None:
             first, *more = text.split("\n")
             lines: tuple[Line, ...] = (((f"{clock_time(at, now)}  ", "muted"), (first, tone)),)
             blocks.append(Lines((*lines, *(((f"  {line}", tone),) for line in more)), indent=10))
-        nothing = Lines((((("Nothing was said yet."), "muted"),),))
-        return Document(key="said", title="Said last", blocks=tuple(blocks) or (nothing,))
+        return Document(
+            key="said", title="Said last", blocks=tuple(blocks) or (one_line("Nothing was said yet.", "muted"),)
+        )
 
     screen.app.push_screen(ReadingScreen("Said last", screen.view, document))
 
@@ -115,7 +116,7 @@ def conversation(screen: MainScreen, context: ActionContext) -> None:
         if thread is not None:
             return conversation_document(thread, view.requests, now=team.clock())
         text = f"Nothing is known any more under {safe_line(word, 120)}."
-        return Document(key="nothing", title="Conversation", blocks=(Lines((((text, "muted"),),)),))
+        return Document(key="nothing", title="Conversation", blocks=(one_line(text, "muted"),))
 
     if word:
         screen.app.push_screen(ReadingScreen("Conversation", screen.view, document))

@@ -37,8 +37,8 @@ class DeliveryListing(Listing[DeliveryRow]):
         if row.next_attempt_at is not None:
             wait = (row.next_attempt_at - drawing.now).total_seconds()
             facts.append((f"next in {span(wait)}" if wait > 0 else "next try is due", "muted"))
-        facts += [(safe_line(row.error, 160), tone)] if row.error else []
-        facts += [(message_kind_words(row.message), "muted")] if message_kind_words(row.message) else []
+        further = ((safe_line(row.error, 160), tone), (message_kind_words(row.message), "muted"))
+        facts += [part for part in further if part[0]]
         end = age_column(row.message.created_at, drawing)
         if drawing.lines == 1 and facts and row.state is not DeliveryState.DELIVERED and drawing.width >= WORDY:
             end = ((f"  {facts[0][0]}", facts[0][1]), *end)
