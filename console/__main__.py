@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from team_console import __version__
-from team_console.console.command_words import split_verb
+from team_console.console.split_verb import split_verb
 
 _COLLECTED_AFTER = (100_000, 2, 2)
 """New objects after which the collector looks for unused ones; each third time also among older ones. After Python's

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import VERBS, find_verb, parser_for
-from team_console.console.command_words import split_verb
+from team_console.console.split_verb import split_verb
 
 from tests.equipment.command_line import ROOT
 from tests.equipment.transcripts import shown_commands, with_transcripts

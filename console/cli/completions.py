@@ -14,7 +14,7 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.help_and_config import TOPICS
 from team_console.console.cli.main import BY_NAME, VERBS, parser_for
 from team_console.console.cli.printing import view_now
-from team_console.console.command_words import split_verb
+from team_console.console.split_verb import split_verb
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
 from team_console.store.model.names import ALL, is_name

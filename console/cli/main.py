@@ -15,7 +15,7 @@ from team_console import __version__
 from team_console.console.cli.arguments import EVERYWHERE, Parser, VerbCommand, add_argument
 from team_console.console.cli.call import Call, UsageError
 from team_console.console.cli.streams import OutputLost, columns
-from team_console.console.command_words import split_verb
+from team_console.console.split_verb import split_verb
 from team_console.store.model.errors import Code, TeamError, system_failure
 from team_console.store.model.names import nearest
 

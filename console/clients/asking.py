@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from team_console.console.clients.client import Client
 from team_console.console.clients.event import Event, EventName, Wish, specific_reply
 from team_console.console.clients.hook_process import OUT, has_reader, signals_blocked, signals_end_wait
-from team_console.console.clients.quick import note_unasked, project_of
+from team_console.console.clients.quick_answer import note_unasked, project_of
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import ASKED, HELD, RECORDED, checksum_of, passed_file
 from team_console.console.clients.transcript import extract_for_request

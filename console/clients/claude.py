@@ -21,7 +21,7 @@ from team_console.console.clients.json_editing import (
     SettingsPart,
     value_at,
 )
-from team_console.console.clients.quick import teammate_of
+from team_console.console.clients.quick_answer import teammate_of
 from team_console.console.clients.rules import native_rules
 from team_console.console.clients.run_record import EXIT
 from team_console.console.clients.session_files import EVERY_SESSION, LEFT_OUT, agent_prefix, checksum_of, name_files

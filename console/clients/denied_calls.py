@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.console.clients.asking import WaitEnd, mark_as_read, session_origin, wait_in_hook
 from team_console.console.clients.event import specific_reply
-from team_console.console.clients.quick import member_files
+from team_console.console.clients.quick_answer import member_files
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import (
     ALLOWED,

@@ -15,11 +15,11 @@ from team_console.console.clients.client_file import receipt_of
 from team_console.console.clients.client_process import client_pid, has_waker, is_alive, is_session_there
 from team_console.console.clients.denied_calls import allow_once, offer_denied, record_refused
 from team_console.console.clients.event import EventName, Reply, specific_reply
+from team_console.console.clients.hook_invocation import Invocation
 from team_console.console.clients.hook_process import ERR, has_reader, signals_blocked, signals_end_wait, write_line
 from team_console.console.clients.instructions import command_of, instructions_for, program
-from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.mail import acknowledge_handed, hand_mail
-from team_console.console.clients.quick import NUDGE, WAKE
+from team_console.console.clients.quick_answer import NUDGE, WAKE
 from team_console.console.clients.session import LOCK_WAIT, ClientSession
 from team_console.console.clients.session_files import (
     ASKED,

@@ -15,8 +15,8 @@ import sys
 from collections.abc import Sequence
 
 from team_console.console.clients.client_process import become_waker
-from team_console.console.clients.invocation import Invocation, options_of
-from team_console.console.clients.quick import answer_quickly
+from team_console.console.clients.hook_invocation import Invocation, options_of
+from team_console.console.clients.quick_answer import answer_quickly
 from team_console.console.clients.run_record import note_run
 from team_console.console.clients.session_files import EVERY_SESSION, SessionFiles, files_of, name_of_session
 from team_console.store.model.json_object import refuse_repeated_keys

@@ -28,10 +28,10 @@ from team_console.console.clients.client_file import (
     receipts,
 )
 from team_console.console.clients.file_change import read_file
-from team_console.console.clients.invocation import Invocation
+from team_console.console.clients.hook_invocation import Invocation
 from team_console.console.clients.json_editing import NotEditable
 from team_console.console.clients.programs import PROGRAMS, client_of
-from team_console.console.clients.quick import project_of
+from team_console.console.clients.quick_answer import project_of
 from team_console.console.clients.session_files import EVERY_SESSION, LEFT_OUT, name_files, name_of_session
 from team_console.console.clients.settings_part import SERVER, hooks_of, members_in
 from team_console.store.backends.open import OWN_FOLDER, open_team

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from team_console.console.clients.client import TakesPrompts
 from team_console.console.clients.event import Reply
+from team_console.console.clients.hook_invocation import Invocation
 from team_console.console.clients.hook_process import OUT, write_line
 from team_console.console.clients.instructions import instructions_for
-from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.programs import client_of
-from team_console.console.clients.quick import (
+from team_console.console.clients.quick_answer import (
     LOOK_VERSION,
     caller_facts,
     look_name,
@@ -42,7 +42,7 @@ from team_console.store.service.grants import is_granted
 from team_console.store.service.sessions import handed_elsewhere, is_urgent, mail_waiting, note_session
 
 if TYPE_CHECKING:  # a type and no class: quick events import no `typing`
-    from team_console.console.clients.quick import Look, Marks
+    from team_console.console.clients.quick_answer import Look, Marks
 
 _LOOK_LOCK_WAIT = 0.5
 """Seconds for which a look waits for the lock."""

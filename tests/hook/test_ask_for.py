@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from team_console.console.clients import rules
-from team_console.console.clients.invocation import Invocation
+from team_console.console.clients.hook_invocation import Invocation
 from team_console.console.clients.rules import rule_for
 
 from tests.equipment.cases import cases

@@ -16,8 +16,8 @@ from team_console.console.clients import session as session_of_client
 from team_console.console.clients.asking import WaitEnd
 from team_console.console.clients.client_process import is_alive
 from team_console.console.clients.hook import RestWatch
+from team_console.console.clients.hook_invocation import Invocation
 from team_console.console.clients.hook_process import has_reader
-from team_console.console.clients.invocation import Invocation
 from team_console.console.clients.session import ClientSession
 from team_console.console.clients.session_files import STATE, SessionFiles, files_of
 from team_console.store.service.caller import Receipt

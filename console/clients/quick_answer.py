@@ -34,7 +34,7 @@ TYPE_CHECKING = False  # `typing` would cost each event 5 ms
 if TYPE_CHECKING:
     from typing import Any, NotRequired, TypedDict
 
-    from team_console.console.clients.invocation import Invocation
+    from team_console.console.clients.hook_invocation import Invocation
 
     Marks = dict[str, list[int]]
     """Kind of a team's file (`Team.places`) -> its inode, size and time of change in nanoseconds."""
