@@ -28,7 +28,7 @@ from team_console.store.model.message import (
     priority_named,
 )
 from team_console.store.model.names import ALL, USER, check_name, did_you_mean, hint_with_nearest
-from team_console.store.protocol.checks import problems_of, self_addressed
+from team_console.store.protocol.checks import problems_of, self_addressed, summary_warnings
 from team_console.store.protocol.client_sessions import SESSION
 from team_console.store.protocol.foreign_fields import key_in, mapping_in
 from team_console.store.protocol.kinds import KINDS, REPLACES, RESULTS, UNKNOWN, RequestKind, default_priority
@@ -45,7 +45,6 @@ from team_console.store.protocol.team_rules import (
     report_targets,
     team_problems,
 )
-from team_console.store.protocol.titles import summary_warnings
 from team_console.store.settings.team_config import TeamConfig
 
 # A message on its way to being written: checked, addressed, sized, signed.

@@ -11,14 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message, from_record
-from team_console.store.protocol.checks import check_outgoing, problems_of
+from team_console.store.protocol.checks import check_outgoing, problems_of, summary_warnings
 from team_console.store.protocol.kinds import KINDS, UNKNOWN, Family, RequestKind
 from team_console.store.protocol.message_seal import Seal, message_seal
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.rights import direction_problems
 from team_console.store.protocol.secrets_in_text import secret_warnings
 from team_console.store.protocol.sprint_in_text import parse_carried
-from team_console.store.protocol.titles import summary_warnings
 from team_console.store.service.sendmessage import read_form
 
 from tests.equipment.cases import cases, constant

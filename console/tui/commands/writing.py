@@ -17,8 +17,9 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import URGENT, Message
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.safe import counted, safe_line
+from team_console.store.protocol.checks import count_words, summary_warnings
 from team_console.store.protocol.phrases import phrase
-from team_console.store.protocol.titles import count_words, said_in, summary_warnings
+from team_console.store.protocol.titles import said_in
 from team_console.store.service import agents, deliveries, inbox, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.deliveries import Remedy, RemedyForecast

@@ -20,11 +20,11 @@ from team_console.store.model.json_text import without_comments
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import as_name
 from team_console.store.model.safe import fenced, safe_line, safe_text
-from team_console.store.protocol.checks import problems_of
+from team_console.store.protocol.checks import problems_of, summary_warnings
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.secrets_in_text import mask_secrets, secret_warnings
 from team_console.store.protocol.state_reports import report_of
-from team_console.store.protocol.titles import message_title, summary_warnings
+from team_console.store.protocol.titles import message_title
 from team_console.store.protocol.tool_input import suggestion_words
 from team_console.store.views.alike import simple_words
 from team_console.store.views.differences import line_difference
