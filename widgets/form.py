@@ -441,6 +441,9 @@ class Form(GatedPanel, Generic[ResultT]):
             # guard: form-says-what-it-is-about-now
             if error.about:
                 self._about.say(error.about)
+            if error.verb:
+                self._verb = error.verb
+                self.show_verb()
             self.say(f"△ {text}{hint}")
             # A key that was typed before it could be read does not hand the form in.
             self.pause()

@@ -12,20 +12,30 @@ CHANGED = "changed:"
 
 
 class AskAgain(TeamError):
-    """A request, or what stood beside it, is not what was shown. Nothing was written.
+    """A request, what stood beside it, or who is meant, is not what was shown. Nothing was written.
 
     Attributes:
         diff: Lines of a unified diff from what was shown to what there is.
         token: That of the request as it is now, under which the painted lines of the difference are counted.
-        about: What the form says of the request from now on, safe text; empty for what it said before.
+        about: What the form says it is about from now on, safe text; empty for what it said before.
+        verb: What its button says from now on, likewise.
     """
 
-    def __init__(self, diff: tuple[str, ...], *, token: str = "", about: str = "", why: str = "") -> None:
-        """Say that handing in again decides on what the diff shows; with `why` it says why that cannot be."""
-        text = why or "it changed while you were deciding; nothing was written"
+    def __init__(
+        self,
+        diff: tuple[str, ...],
+        *,
+        token: str = "",
+        about: str = "",
+        verb: str = "",
+        changed: str = "it changed while you were deciding",
+        why: str = "",
+    ) -> None:
+        """Say what changed, and that handing in again decides on what is new; with `why` it says why that cannot be."""
+        text = why or f"{changed}; nothing was written"
         hint = "esc keeps your words; open it again." if why else "Read what is new; hand in again to decide on it."
         super().__init__(Code.INVALID_REQUEST_ID, text, hint)
-        self.diff, self.token, self.about = diff, token, about
+        self.diff, self.token, self.about, self.verb = diff, token, about, verb
 
 
 class DeferredResult(Struct, frozen=True):

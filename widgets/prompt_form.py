@@ -105,7 +105,7 @@ class Prompt(Form[ResultT]):
 
     def verb(self) -> str:
         """Return the word on the button."""
-        return self._choice.verb
+        return self._verb or self._choice.verb
 
     def keys(self) -> tuple[str, ...]:
         """Return the keys of the form in words."""

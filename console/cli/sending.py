@@ -136,12 +136,14 @@ def do_broadcast(call: Call) -> None:
         call.print_result(foreseen, sentence, warnings=shown.warnings)
         return
     call.note(sentence)
+    to: tuple[str, ...] = ("all",)
     if is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-" and not options.yes:
         call.warn(shown.warnings)
         if not ask_yes_or_no("Send it?"):
             text = "broadcast not confirmed; nothing was written"
             raise TeamError(Code.NOT_PERMITTED, text, "Add --yes to skip this.")
-    receipt = broadcast(call.caller, summary=options.summary, content=text)
+        to = shown.recipients
+    receipt = broadcast(call.caller, summary=options.summary, content=text, to=to)
     print_records(call, receipt, "written:")
 
 

@@ -88,10 +88,12 @@ def send(
     return submit(caller, draft, action="send")
 
 
-def broadcast(caller: Caller, *, summary: str, content: str, message_id: str | None = None) -> Receipt:
-    """Write one message for every member but the sender (requirements 55-58)."""
+def broadcast(
+    caller: Caller, *, summary: str, content: str, message_id: str | None = None, to: tuple[str, ...] = (ALL,)
+) -> Receipt:
+    """Write one message for every member but the sender (requirements 55-58), or for those it was confirmed for."""
     body = {"summary": summary, "content": content}
-    return submit(caller, Draft("broadcast", caller.actor, (ALL,), body, None, message_id), action="broadcast")
+    return submit(caller, Draft("broadcast", caller.actor, to, body, None, message_id), action="broadcast")
 
 
 def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import partial
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,6 +28,7 @@ from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import View
 from team_console.widgets.compose_form import Compose, WrittenMessage
 from team_console.widgets.fields import Ask, FieldKind, OptionLine, words_of_a_decision
+from team_console.widgets.form_results import AskAgain
 from team_console.widgets.line_field import with_name
 from team_console.widgets.prompt_form import Choice, Confirm, Prompt
 
@@ -168,14 +170,11 @@ def _summary_words(language: str, summary: str) -> tuple[int, list[str]]:
 
 def broadcast(screen: MainScreen, context: ActionContext) -> None:
     """Write to everybody; how many that is and who is not listening comes before it is written."""
-    _preview_broadcast(screen, partial(_write_broadcast, screen))
+    look = partial(sending.preview, screen.caller, to=ALL)
+    screen.background.run(look, partial(_write_broadcast, screen, look))
 
 
-def _preview_broadcast(screen: MainScreen, then: Callable[[sending.Preview], None]) -> None:
-    screen.background.run(partial(sending.preview, screen.caller, to=ALL), then)
-
-
-def _write_broadcast(screen: MainScreen, seen: sending.Preview) -> None:
+def _write_broadcast(screen: MainScreen, look: Callable[[], sending.Preview], seen: sending.Preview) -> None:
     """Open the form of a broadcast; what is written goes on to be confirmed."""
 
     keep, view = partial(screen.drafts.keep, "broadcast"), screen.view
@@ -197,27 +196,72 @@ def _write_broadcast(screen: MainScreen, seen: sending.Preview) -> None:
         on_draft=lambda draft: keep(draft) if draft else None,
     )
     # Counted again: who is in the team may be others than when the writing began.
-    screen.ask(form, lambda written: _preview_broadcast(screen, partial(_confirm_broadcast, screen, written)))
+    screen.ask(form, partial(_confirm_broadcast, screen, look))
 
 
-def _confirm_broadcast(screen: MainScreen, written: WrittenMessage, seen: sending.Preview) -> None:
+def _confirm_broadcast(screen: MainScreen, look: Callable[[], sending.Preview], written: WrittenMessage) -> None:
     """Say whom a broadcast reaches, and send it once that is confirmed."""
 
-    number = len(seen.recipients)
-    lines = [
-        f"“{safe_line(written.summary, 120)}”",
-        f"{counted(number, 'delivery')}: {names_listed(seen.recipients, 16)}.",
-    ]
-    lines += warnings_on_reach(seen.not_listening, seen.left_out)
-    lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
-    do = partial(sending.broadcast, summary=written.summary, content=written.content)
-    write = PendingWrite("broadcast", f"broadcast to {counted(number, 'agent')}", do, recorded=("broadcast", ""))
-    pending = PendingDecision("broadcast", (write,), "sent", purposes=("broadcast",))
-    verb = f"Send {counted(number, 'message')}"
-    form = Confirm[PendingDecision](
-        "Broadcast", tuple(lines), lambda _: screen.pending_decisions.prepare(pending), verb=verb
-    )
-    screen.ask_to_decide(form)
+    def tell(seen: sending.Preview) -> tuple[list[str], str]:
+        number = len(seen.recipients)
+        lines = [
+            f"“{safe_line(written.summary, 120)}”",
+            f"{counted(number, 'delivery')}: {names_listed(seen.recipients, 16)}.",
+        ]
+        lines += warnings_on_reach(seen.not_listening, seen.left_out)
+        lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
+        return lines, f"Send {counted(number, 'message')}"
+
+    def decide(names: tuple[str, ...], _: str) -> PendingDecision:
+        do = partial(sending.broadcast, summary=written.summary, content=written.content, to=names)
+        said = f"broadcast to {counted(len(names), 'agent')}"
+        write = PendingWrite("broadcast", said, do, recorded=("broadcast", ""))
+        return PendingDecision("broadcast", (write,), "sent", purposes=("broadcast",))
+
+    confirm_reach(screen, "Broadcast", look, tell, decide)
+
+
+def confirm_reach(
+    screen: MainScreen,
+    title: str,
+    look: Callable[[], sending.Preview],
+    tell: Callable[[sending.Preview], tuple[list[str], str]],
+    decide: Callable[[tuple[str, ...], str], PendingDecision],
+    **more: Any,
+) -> None:
+    """Look who is meant, show them and decide on them; where others are meant by then, show those first.
+
+    Args:
+        look: Says who is meant now; runs in a thread.
+        tell: Makes the safe lines of the form and what its button says.
+        decide: Takes those who were shown, and what was typed.
+    """
+
+    def ask(seen: sending.Preview) -> None:
+        def act(typed: str) -> PendingDecision:
+            nonlocal seen
+            before, seen = seen, look()
+            lines, verb = tell(seen)
+            refuse_others(before.recipients, seen.recipients, about="\n".join(lines), verb=verb)
+            return screen.pending_decisions.prepare(decide(seen.recipients, typed))
+
+        lines, verb = tell(seen)
+        screen.ask_to_decide(Confirm[PendingDecision](title, tuple(lines), act, verb=verb, **more))
+
+    screen.background.run(look, ask)
+
+
+def refuse_others(shown: Sequence[str], meant: Sequence[str], *, about: str = "", verb: str = "") -> None:
+    """Refuse to act on others than those who were shown, naming who is new and who is not meant any more.
+
+    Raises:
+        AskAgain: Others are meant; its form says `about` and `verb` from now on.
+    """
+    changes = {"new": set(meant).difference(shown), "no longer": set(shown).difference(meant)}
+    named = "; ".join(f"{word}: {names_listed(sorted(names))}" for word, names in changes.items() if names)
+    # guard: those-shown-are-those-meant
+    if named:
+        raise AskAgain((), about=about, verb=verb, changed=f"others are meant than were shown ({named})")
 
 
 def warnings_on_reach(silent: Sequence[str], left_out: Sequence[str] = ()) -> list[str]:
