@@ -126,6 +126,11 @@ class Compose(Form[ResultT]):
         written = WrittenMessage(names, typed["summary"].strip(), typed["content"].rstrip("\n"), is_urgent)
         return lambda: self._act_on(written)
 
+    def show_error(self, error: TeamError) -> None:
+        """See `Form.show_error`; whom it would reach is shown anew, as that may be what changed."""
+        super().show_error(error)
+        self._look_ahead()
+
     @on(Field.Changed, "#summary")
     def _count(self) -> None:
         """Show the number of words in the summary, with a sign where something is odd about it."""

@@ -31,6 +31,7 @@ from team_console.widgets.fields import Ask, FieldKind, OptionLine, words_of_a_d
 from team_console.widgets.form_results import AskAgain
 from team_console.widgets.line_field import with_name
 from team_console.widgets.prompt_form import Choice, Confirm, Prompt
+from team_console.widgets.signs import signs_of
 
 
 def message(screen: MainScreen, context: ActionContext) -> None:
@@ -40,17 +41,23 @@ def message(screen: MainScreen, context: ActionContext) -> None:
     purpose = f"message:{quoted.message_id if quoted else ','.join(context.selection.agents)}"
     kept = screen.drafts.of_form(purpose)
     kept["draft"] = kept["draft"] or _first_draft(context, quoted, config.language)
+    shown: dict[tuple[str, ...], tuple[str, ...]] = {}  # what was typed -> who the form says is meant by it
 
     def foresee(names: tuple[str, ...]) -> str:
         try:
             meant = names_meant(screen.view, screen.caller.actor, names)
         except TeamError as error:
             return f"△ {error.message}. {error.hint}"
-        return _preview_words(sending.preview(screen.caller, to=meant))
+        words = _preview_words(sending.preview(screen.caller, to=meant))
+        shown[names] = meant
+        return words
 
     def send(written: WrittenMessage) -> PendingDecision:
-        meant = replace(written, to=names_meant(screen.view, context.me, written.to))
-        return screen.pending_decisions.prepare(_pending_message(context, quoted, meant, purpose))
+        meant = names_meant(screen.view, context.me, written.to)
+        if meant != written.to:
+            refuse_others(shown.get(written.to, ()), meant)
+        pending = _pending_message(context, quoted, replace(written, to=meant), purpose)
+        return screen.pending_decisions.prepare(pending)
 
     form = Compose[PendingDecision](
         f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message",
@@ -73,28 +80,34 @@ def _first_words(quoted: Message) -> str:
 
 def names_to_write_to(screen: MainScreen, context: ActionContext) -> tuple[str, ...]:
     """Return names a message may go to."""
-    rows = screen.situation.roster
+    rows, signs = screen.situation.roster, signs_of(screen.view)
     names = [row.name for row in rows if row.name != context.me and row.is_addressable]
-    states = dict.fromkeys(f"@{row.state.partition(' ')[0]}" for row in rows if row.name in names)
+    states = dict.fromkeys(f"@{signs[name].word}" for name in names if name in signs)
     return (*names, *states, ALL)
 
 
 def names_meant(view: View | None, me: str, to: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that are meant: `@backend*` for those whose names fit, `@idle` for those in that state.
+    """Return the names that are meant: `@backend*` for those whose names fit, `@working` for those in that state.
+
+    A state is the word that Agents shows, or that of `AgentState`.
 
     Raises:
         TeamError: `INVALID_FIELD` for a group that nobody is in.
     """
-    found: list[str] = []
+    found, signs = list[str](), signs_of(view)
     for name in to:
         if not name.startswith("@"):
             found.append(name)
             continue
         others = [row for row in (view.roster if view else ()) if row.name not in (me, USER) and row.is_addressable]
         word = name[1:]
-        fits = [row.name for row in others if fnmatchcase(row.name, word) or row.state.partition(" ")[0] == word]
+        fits = [
+            row.name
+            for row in others
+            if fnmatchcase(row.name, word) or word in (signs[row.name].word, row.state.partition(" ")[0])
+        ]
         if not fits:
-            hint = "A group is @ with a state (@idle, @waiting) or a part of names (@backend*)."
+            hint = "A group is @ with a state (@idle, @working) or a part of names (@backend*)."
             raise TeamError(Code.INVALID_FIELD, f"{safe_line(name, 60)}: nobody is in this group", hint)
         found += fits
     return tuple(dict.fromkeys(found))
