@@ -23,7 +23,7 @@ from team_console.store.service.asking import ask_question, withdraw
 from team_console.store.service.requests import submit_plan
 from team_console.store.service.sending import left_out_words
 from team_console.store.views.rows import RequestState
-from team_console.store.views.stopping import StopRequest, agreed_by_now, ask_to_stop, whom_to_stop
+from team_console.store.views.stopping import PASSED_BY, StopRequest, agreed_by_now, ask_to_stop, whom_to_stop
 
 if TYPE_CHECKING:
     from team_console.store.service.caller import Receipt
@@ -321,7 +321,13 @@ def do_shutdown(call: Call) -> int:
     stops: list[StopRequest] = []
     try:
         for agent in agents:
-            stops.append(_ask_to_stop(call, agent, timeout))
+            try:
+                stops.append(_ask_to_stop(call, agent, timeout))
+            except TeamError as error:
+                if not options.everyone or error.code not in PASSED_BY or (agent == agents[-1] and not stops):
+                    raise
+                warnings.append(error.message)
+                call.note(error.message)
         agreed = agreed_by_now(call.team, stops, me=call.actor) if timeout is not None else 0
     except TeamError as error:
         # guard: those-asked-to-stop-are-told
@@ -355,7 +361,9 @@ def _ask_to_stop(call: Call, agent: str, timeout: float | None) -> StopRequest:
         if not call.as_json:
             call.warn(receipt.warnings)
 
-    stop = ask_to_stop(call.decider, agent, reason=call.options.reason, timeout=timeout, asked=asked)
+    stop = ask_to_stop(
+        call.decider, agent, reason=call.options.reason, timeout=timeout, asked=asked, again=not call.options.everyone
+    )
     outcome = stop.outcome
     if outcome is None:
         return stop

@@ -16,7 +16,7 @@ from team_console.console.tui.outcomes import error_text
 from team_console.console.tui.screen_protocols import MainScreenProtocol
 from team_console.console.tui.textual_fixes import start_worker
 from team_console.store.contract.team import attachment_of
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.foreign_fields import mapping_in
@@ -176,11 +176,11 @@ class Background:
     async def _stop_in_turn(self, names: tuple[str, ...], reason: str | None) -> None:
         """Ask each agent to stop once the one before it answered, and say how many agreed."""
         # Only asking to stop needs these.
-        from team_console.store.views.stopping import StopRequest, agreed_by_now, ask_to_stop
+        from team_console.store.views.stopping import PASSED_BY, StopRequest, agreed_by_now, ask_to_stop
 
         screen, view, given_up = self._screen, self._screen.view, Event()
         timeout = view.snapshot.config.overdue_seconds.get("shutdown", 15.0) if view else 15.0
-        ask = partial(ask_to_stop, screen.caller, reason=reason, timeout=timeout, given_up=given_up.is_set)
+        ask = partial(ask_to_stop, screen.caller, reason=reason, timeout=timeout, given_up=given_up.is_set, again=False)
         stops: list[StopRequest] = []
         agreed = 0
         try:
@@ -189,9 +189,11 @@ class Background:
                 try:
                     stops.append(await asyncio.to_thread(ask, name))
                 except Exception as error:
-                    self._show_failure(error)
-                    if not isinstance(error, TeamError) or error.code is not Code.AGENT_NOT_FOUND:
+                    if not isinstance(error, TeamError) or error.code not in PASSED_BY:
+                        self._show_failure(error)
                         return
+                    words = f"{safe_line(name, 64)} is passed by: {safe_line(error.message, 200)}"
+                    screen.toast(words, severity="warning")
                     continue
                 outcome = stops[-1].outcome
                 if outcome is not None and outcome.state is RequestState.REJECTED:
@@ -205,4 +207,4 @@ class Background:
         finally:
             self._say_stopping("")
             screen.look()
-        screen.toast(f"{agreed} of {len(names)} agreed to stop")
+        screen.toast(f"{agreed} of {len(stops)} agreed to stop")

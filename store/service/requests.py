@@ -330,13 +330,16 @@ def submit_plan(
 
 
 def request_shutdown(
-    caller: Caller, *, agent: str, reason: str | None = None, message_id: str | None = None
+    caller: Caller, *, agent: str, reason: str | None = None, message_id: str | None = None, again: bool = True
 ) -> Receipt:
     """Ask `agent` to stop; its answer quotes the request id (requirements 64-68). Asking again supersedes the open one.
 
+    Args:
+        again: Whether to ask an agent that has stopped, or was asked and has not answered.
+
     Raises:
         TeamError: `NOT_PERMITTED` for anyone but the lead and for the lead or the human as `agent`,
-            `AGENT_NOT_FOUND`, or as for a send.
+            `AGENT_NOT_FOUND`, without `again` `MISSING_RECIPIENT`, or as for a send.
     """
     agent, actor = canonical(agent), caller.actor
     said = {"content": reason} if reason else {}
@@ -345,6 +348,9 @@ def request_shutdown(
     def put(tx: Transaction) -> tuple[Message, Message | None]:
         """Return the order written, and the open one that it supersedes: what that one quotes, this one quotes, too."""
         check_known(tx, [agent, actor])
+        # guard: asked-to-stop-once-in-turn
+        if not again and not_listening(tx, [agent]):
+            raise TeamError(Code.MISSING_RECIPIENT, f"{agent} has stopped or was asked to stop meanwhile")
         older = _unanswered_stop(tx, actor, agent)
         quoted = older.payload.get("in_reply_to") if older is not None else None
         body = {"request_id": new_request_id(tx, "shutdown", agent), **said}

@@ -30,6 +30,8 @@ from team_console.store.views.rows import (
 
 _ROLE_ORDER = {"temp": 0, "slave": 1, "resident": 3}
 _OTHER_ROLES = 2
+PASSED_BY = (Code.AGENT_NOT_FOUND, Code.MISSING_RECIPIENT)
+"""What is said of an agent that is gone, has stopped or was asked meanwhile, so that one goes on to the next."""
 
 
 class StopRequest(Struct, frozen=True):
@@ -71,6 +73,7 @@ def ask_to_stop(
     timeout: float | None,
     asked: Callable[[Receipt], None] = lambda receipt: None,
     given_up: Callable[[], bool] | None = None,
+    again: bool = True,
 ) -> StopRequest:
     """Ask one agent to stop and wait for its answer.
 
@@ -78,11 +81,12 @@ def ask_to_stop(
         timeout: Seconds to wait; None does not wait.
         asked: Called with the receipt before the wait begins.
         given_up: Asked now and then whether to wait no longer.
+        again: As for `request_shutdown`.
 
     Raises:
         TeamError: As `request_shutdown` and `await_verdict`.
     """
-    receipt = request_shutdown(caller, agent=agent, reason=reason)
+    receipt = request_shutdown(caller, agent=agent, reason=reason, again=again)
     asked(receipt)
     if timeout is None or receipt.request_id is None:
         return StopRequest(agent, receipt)

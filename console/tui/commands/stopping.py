@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
 from team_console.console.selection import ActionContext
 from team_console.console.tui.commands.reading import RENEWED_EVERY, ReadingScreen
-from team_console.console.tui.commands.writing import warnings_on_reach
+from team_console.console.tui.commands.writing import confirm_reach, warnings_on_reach
 from team_console.console.tui.main import MainScreen
 from team_console.console.tui.outcomes import names_listed
 from team_console.console.tui.pending_decisions import PendingDecision, PendingWrite
@@ -45,28 +45,18 @@ def shutdown(screen: MainScreen, context: ActionContext) -> None:
         )
         return PendingDecision("ask to stop", writes, "asked to stop", purposes=(purpose,))
 
-    _ask_for_stop(screen, "Shut down", lines, names, decide, purpose)
-
-
-def _ask_for_stop(
-    screen: MainScreen,
-    title: str,
-    lines: Sequence[str],
-    names: Sequence[str],
-    pending: Callable[[str], PendingDecision],
-    purpose: str,
-) -> None:
-    """Open the form that asks agents to stop, with a reason if the human likes."""
-
     form = Confirm[PendingDecision](
-        title,
+        "Shut down",
         tuple(lines),
-        lambda reason: screen.pending_decisions.prepare(pending(reason)),
+        lambda reason: screen.pending_decisions.prepare(decide(reason)),
         verb=f"Ask {counted(len(names), 'agent')} to stop",
-        words=words_of_a_decision("reason", FieldKind.LINE, wanted="if you like; the agents read it"),
+        words=_REASON,
         **screen.drafts.of_form(purpose),
     )
     screen.ask_to_decide(form)
+
+
+_REASON = words_of_a_decision("reason", FieldKind.LINE, wanted="if you like; the agents read it")
 
 
 def shutdown_all(screen: MainScreen, context: ActionContext) -> None:
@@ -74,28 +64,27 @@ def shutdown_all(screen: MainScreen, context: ActionContext) -> None:
     if screen.bars.busy.startswith("stopping"):
         stops(screen, context)
         return
-    screen.background.run(partial(whom_to_stop, screen.caller), partial(_confirm_shutdown_all, screen, context))
 
+    def tell(seen: sending.Preview) -> tuple[list[str], str]:
+        listed, number = names_listed(seen.recipients, 20), len(seen.recipients)
+        lines = [f"{listed} will be asked to stop, one after the other: {counted(number, 'request')}."]
+        if seen.not_listening:
+            lines.append(f"Not asked, since it stopped or was asked before: {names_listed(seen.not_listening)}.")
+        lines += warnings_on_reach((), seen.left_out)
+        lines.append("The next one is asked when one has answered, or kept silent for too long. x stops asking.")
+        return lines, f"Ask {counted(number, 'agent')} to stop"
 
-def _confirm_shutdown_all(screen: MainScreen, context: ActionContext, seen: sending.Preview) -> None:
-    """Say who is asked to stop and who is not, and begin once that is confirmed."""
-    names = seen.recipients
-    lines = [f"{names_listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
-    if seen.not_listening:
-        lines.append(f"Not asked, since it stopped or was asked before: {names_listed(seen.not_listening)}.")
-    lines += warnings_on_reach((), seen.left_out)
-    lines.append("The next one is asked when one has answered, or kept silent for too long. x stops asking.")
-
-    def decide(reason: str) -> PendingDecision:
+    def decide(names: tuple[str, ...], reason: str) -> PendingDecision:
         def begin() -> None:
             screen.background.stop_in_turn(names, reason or None)
             stops(screen, context)
 
-        words = f"ask {counted(len(names), 'agent')} to stop, one after the other"
-        write = PendingWrite("shutdown_all", words, lambda caller: None)
+        said = f"ask {counted(len(names), 'agent')} to stop, one after the other"
+        write = PendingWrite("shutdown_all", said, lambda caller: None)
         return PendingDecision("shut down", (write,), purposes=("shutdown_all",), begins=begin)
 
-    _ask_for_stop(screen, "Shut down the team", lines, names, decide, "shutdown_all")
+    look, more = partial(whom_to_stop, screen.caller), screen.drafts.of_form("shutdown_all")
+    confirm_reach(screen, "Shut down the team", look, tell, decide, words=_REASON, **more)
 
 
 def stops(screen: MainScreen, context: ActionContext) -> None:
