@@ -120,6 +120,9 @@ def _make_file(path: Path) -> bool:
     try:
         path.touch(mode=0o600, exist_ok=False)
     except FileExistsError:
+        # guard: no-database-in-a-pipe
+        if path.exists() and not path.is_file():
+            raise TeamError(Code.STORE_FAILED, f"{path} is not a file", "Choose another place.") from None
         return False
     except OSError as error:
         raise TeamError(Code.STORE_FAILED, f"{path}: {error}", "Choose another place.") from error
