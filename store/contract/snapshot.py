@@ -49,6 +49,18 @@ LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
 
 
+def trail_loss(trail: str, last: int, written: object, what: str = "") -> Problem:
+    """Return the finding that the audit trail, of this name, ends at line `last` (0: none) and not at `written`.
+
+    Args:
+        what: What is the matter with it, where more is known.
+    """
+    what = what or (f"ends at line {last}, and line {written} was written" if last else "is empty")
+    text = f"{trail} {what}: what it said of past actions is lost, and archives cannot be checked against it"
+    hint = "Restore it from a copy while nobody writes; the next write begins it anew from what is there."
+    return Problem(AUDIT_LOST, "error", trail, text, hint)
+
+
 class LockHolder(Struct, frozen=True):
     """Who holds the write lock now, as far as the lock file tells.
 

@@ -74,7 +74,9 @@ def test_a_team_that_is_used_once_it_was_closed_keeps_no_connection_open(place: 
     assert not session or len({session, _session(team), _session(team)}) == 3
 
 
-def test_a_database_is_the_same_by_a_link_to_it_and_a_second_name_of_it_is_told(tmp_path: Path, opened: Open) -> None:
+def test_a_database_is_the_same_by_a_link_and_without_its_trail_and_its_second_name_is_told(
+    tmp_path: Path, opened: Open
+) -> None:
     """Somebody else has it open, so that what was written last stands in the log beside it."""
     place, link, second = tmp_path / "data" / "team.db", tmp_path / "link.db", tmp_path / "second.db"
     place.parent.mkdir()
@@ -88,6 +90,8 @@ def test_a_database_is_the_same_by_a_link_to_it_and_a_second_name_of_it_is_told(
         with opened(str(place)).announce(Presence.CONSOLE, "0" * 24):
             assert writer.attendance(Presence.CONSOLE).names
         assert watcher.snapshot().doubt is None
+        execute(str(place), "DELETE FROM agent_message", "DELETE FROM team_console_audit")
+        assert watcher.snapshot().missing
         second.hardlink_to(place)
         assert "another name" in str(opened(str(second), read_only=True).snapshot().doubt)
         assert "another name" in str(watcher.snapshot().doubt)

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import msgspec
 from team_console.store.backends.sql.connection import Connection, like_pattern
 from team_console.store.backends.sql.rows import column_text, dump, json_object_in
-from team_console.store.backends.sql.schema import AUDIT, LARGEST_NUMBER
+from team_console.store.backends.sql.schema import AUDIT, LARGEST_NUMBER, STATE
 from team_console.store.backends.trail_reader import KEPT, NOT_BY_DESK, TrailLine, TrailReader
 from team_console.store.contract.team import LineSeal, judge_seal, key_name, seal
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.message import FieldDict
-from team_console.store.model.recorded_facts import ACCEPT_SETTINGS, CARRIED
+from team_console.store.model.recorded_facts import ACCEPT_SETTINGS, CARRIED, TRAIL_LOST
 from team_console.store.protocol.foreign_fields import items_in, mapping_in
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.trail_facts import is_answer
@@ -82,9 +82,18 @@ class AuditRow(NamedTuple):
         return judge_seal(key, self.sealed_bytes(without), match[1] if match else None)
 
 
-def first_digest(connection: Connection) -> str:
-    """Return the hash of the first line, by which a trail is told from every other; empty while there is none."""
-    return column_text(connection.scalar(f"SELECT hash FROM {AUDIT} ORDER BY seq LIMIT 1"))
+def trail_start(connection: Connection) -> tuple[str, bool]:
+    """Return the hash of the first line, by which a trail is told from every other, empty while there is none; and
+    whether lines before it were lost, so that it may be of a trail that was known by another one.
+    """
+    wanted = f"""
+        SELECT hash, CASE WHEN hash IS NULL THEN audit_seq > 0 ELSE seq > 1 OR facts LIKE '%"{TRAIL_LOST}"%' END
+        FROM {STATE} LEFT JOIN (SELECT * FROM {AUDIT} ORDER BY seq LIMIT 1) AS line ON 1 = 1
+    """
+    digest, lacks_lines = connection.first(wanted) or ("", True)
+    # guard: lost-trail-is-no-other-team
+    is_cut = bool(lacks_lines)
+    return column_text(digest), is_cut
 
 
 class TrailTableFollower:
@@ -181,17 +190,18 @@ def _make_trail_line(line: AuditRow) -> TrailLine:
     )
 
 
-def records_to_write(changes: Changes, config: TeamConfig) -> list[tuple[str, FieldDict]]:
+def records_to_write(changes: Changes, config: TeamConfig, lost: FieldDict) -> list[tuple[str, FieldDict]]:
     """Return the lines for the audit trail; the first also says which requests, answers and words of humans on
-    requests were added: whoever is handed those asks whether team-console wrote them.
+    requests were added: whoever is handed those asks whether team-console wrote them. It is also found by what it
+    says of lines that were `lost`.
     """
     (action, facts), *rest = changes.records
     questions = [message.message_id for message in changes.added.values() if parse_message(message).opens is not None]
     said = [message for message in changes.added.values() if is_answer(message) or may_be_verdict(config, message)]
     answers = [dict(message.record) for message in said]
-    if not (questions or answers):
+    if not (questions or answers or lost):
         return changes.records
-    return [(action, {**facts, RECORDED: {"questions": questions, "answers": answers}}), *rest]
+    return [(action, {**facts, **lost, RECORDED: {"questions": questions, "answers": answers}}), *rest]
 
 
 def audit_lines(

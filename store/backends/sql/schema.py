@@ -99,9 +99,10 @@ class Numbers(Struct, frozen=True):
 
     Attributes:
         arrivals: The highest number of a row we added anywhere.
-        seq: The number of the last line on the audit trail.
+        seq: The number of the last line on the audit trail; the next line follows it.
         prev: The hash of that line.
-        changed_at: When it was written.
+        changed_at: When the last line was written.
+        written: The number of that line, to which the trail may not reach any more.
         is_behind: Whether somebody put them back, so that these are those of the tables themselves.
     """
 
@@ -109,30 +110,35 @@ class Numbers(Struct, frozen=True):
     seq: int
     prev: Any
     changed_at: Any
+    written: int
     is_behind: bool = False
 
 
-def read_numbers(connection: Connection) -> Numbers | None:
+def read_numbers(connection: Connection, shape: Shape) -> Numbers | None:
     """Return the numbers of the last write; None where somebody took them away or put something else in their place.
 
     Where they were put back, as with the copy of one table, those that the tables have are returned: to count on from
-    the others would give numbers a second time, which the tables refuse.
+    the others would give numbers a second time, which the tables refuse. A trail that lost its end goes on from what
+    is left of it.
     """
-    row = connection.first(f"SELECT arrivals, audit_seq, audit_hash, changed_at FROM {STATE}")
+    row = connection.first(f"SELECT arrivals, audit_seq, audit_hash, changed_at, audit_seq FROM {STATE}")
     if row is None or not (isinstance(row[0], int) and isinstance(row[1], int)):
         return None
     written = Numbers(*row)
-    last = connection.first(f"SELECT seq, hash FROM {AUDIT} WHERE seq <= {LARGEST_NUMBER} ORDER BY seq DESC LIMIT 1")
+    newest = f"SELECT seq, hash FROM {AUDIT} WHERE seq <= {LARGEST_NUMBER} ORDER BY seq DESC LIMIT 1"
+    seq, prev = connection.first(newest) or (0, "")
     highest = connection.first(f"SELECT (SELECT max(n) FROM {ARCHIVE}), (SELECT max(n) FROM {INBOX})") or ()
     arrivals = max([written.arrivals, *(number for number in highest if isinstance(number, int))])
-    is_longer = last is not None and isinstance(last[0], int) and last[0] > written.seq
+    # What a policy hides of the trail is not lost, and its numbers are taken.
+    if not isinstance(seq, int) or (shape.hides_rows and seq < written.seq):
+        seq, prev = written.seq, written.prev
     # guard: numbers-put-back-noticed
-    if not is_longer and arrivals == written.arrivals:
+    if seq == written.seq and arrivals == written.arrivals:
         return written
     noted = (recorded_arrival(json_object_in(note)) for (note,) in connection.rows(f"SELECT note FROM {NOTES}"))
     arrivals = max([arrivals, *(number for number in noted if number is not None)])
-    seq, prev = last if last is not None and is_longer else (written.seq, written.prev)
-    return Numbers(arrivals, seq, prev, written.changed_at, is_behind=True)
+    is_behind = seq > written.seq or arrivals > written.arrivals
+    return Numbers(arrivals, seq, prev, written.changed_at, written.seq, is_behind)
 
 
 NUMBERS_BEHIND = Problem(

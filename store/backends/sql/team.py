@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.store.backends.sql.audit_trail import AuditRow, TrailTableFollower, first_digest
+from team_console.store.backends.sql.audit_trail import AuditRow, TrailTableFollower, trail_start
 from team_console.store.backends.sql.connection import Connection, FileId, like_pattern
 from team_console.store.backends.sql.history import (
     archive_page,
@@ -30,6 +30,7 @@ from team_console.store.backends.sql.row_reader import (
 from team_console.store.backends.sql.rows import column_text, dump, is_storable
 from team_console.store.backends.sql.schema import (
     ATTACHMENTS,
+    AUDIT,
     CREATE_MESSAGES,
     GRANT_HINT,
     HIDDEN_WORDS,
@@ -46,7 +47,14 @@ from team_console.store.backends.sql.schema import (
 )
 from team_console.store.backends.sql.settings import SettingsRows, mark_beside, stored_settings, write_settings
 from team_console.store.backends.sql.transaction import SqlTransaction, addressed_rows, addressed_values
-from team_console.store.contract.snapshot import Condition, FinishedCounts, HolderWatch, LockHolder, Snapshot
+from team_console.store.contract.snapshot import (
+    Condition,
+    FinishedCounts,
+    HolderWatch,
+    LockHolder,
+    Snapshot,
+    trail_loss,
+)
 from team_console.store.contract.team import Addressed, AuditLine, Page, Progress, Team, opened_read_only
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -228,13 +236,16 @@ class SqlTeam(Team):
         """Make a snapshot of what the connection sees: settings, rows, numbers and findings."""
         settings = self._settings.look(self._stored_settings(connection, shape, asks_trail=True))
         state = reader.state(connection, shape, progress=progress)
-        found = read_numbers(connection) if shape.has_ours else None
+        found = read_numbers(connection, shape) if shape.has_ours else None
         ours = list[Problem]()
         if shape.hides_tables:
             ours.append(Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN_WORDS, GRANT_HINT))
         # guard: numbers-told
         if shape.has_ours and (found is None or found.is_behind):
             ours.append(NUMBERS_LOST if found is None else NUMBERS_BEHIND)
+        # guard: lost-lines-of-a-database-told
+        if found is not None and found.seq < found.written:
+            ours.append(trail_loss(AUDIT, found.seq, found.written))
         at = column_text(found.changed_at) if found is not None else ""
         moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
         condition = Condition.OK if state.entries else Condition.EMPTY
@@ -290,10 +301,10 @@ class SqlTeam(Team):
         """
         is_other_file = self._file not in (None, connection.file)
         if asks_trail or is_other_file:
-            first_line = first_digest(connection) if shape.has_ours else ""
-            # By its trail a team is known; before it has one, by its file.
+            first_line, is_cut = trail_start(connection) if shape.has_ours else ("", False)
+            # By its trail a team is known; before it has one, and where that lost its first line, by its file.
             # guard: another-team-by-its-trail
-            if first_line != self._first_line if self._first_line else is_other_file:
+            if first_line != self._first_line if self._first_line and not is_cut else is_other_file:
                 self._reader.restart()
                 self._settings.restart()
                 self._refused_statuses, self._is_indexed = frozenset(), False

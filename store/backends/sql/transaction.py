@@ -62,7 +62,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, STATE_KEYS, FieldDict, Fields, Message, ids_of, is_same
 from team_console.store.model.names import ALL, check_name, spellings
-from team_console.store.model.recorded_facts import RecordedFacts
+from team_console.store.model.recorded_facts import TRAIL_LOST, RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.settings.in_force import SettingsInForce, settings_record, text_digest
 
@@ -171,7 +171,7 @@ class SqlTransaction(Transaction):
     @property
     def is_tidying_due(self) -> bool:
         """See `Transaction.is_tidying_due`: each time so many were added or archived since the last time."""
-        known = read_numbers(self.connection)
+        known = read_numbers(self.connection, self.shape)
         step = _TIDY_EVERY * self.config.active_messages_max
         arrivals = 0 if known is None else known.arrivals
         return arrivals // step < (arrivals + len(self.changes.added) + len(self.changes.archived)) // step
@@ -349,16 +349,18 @@ class SqlTransaction(Transaction):
         Raises:
             TeamError: `STORE_FAILED` when a row is not what was read any more.
         """
+        known = read_numbers(self.connection, self.shape)
+        if known is None:
+            text = f"{STATE} holds no numbers; nothing was changed"
+            raise TeamError(Code.STORE_FAILED, text, NUMBERS_LOST.hint)
+        # guard: lost-lines-of-a-database-on-record
+        lost = {TRAIL_LOST: [known.seq, known.written]} if known.seq < known.written else {}
         in_force = self.to_record
-        if in_force is not None and text_digest(in_force) == self._settings.digest_on_record():
+        if in_force is not None and not lost and text_digest(in_force) == self._settings.digest_on_record():
             in_force = None
         if in_force is not None:
             action, facts = changes.records[0]
             changes.records[0] = (action, {**facts, "settings": settings_record(in_force)})
-        known = read_numbers(self.connection)
-        if known is None:
-            text = f"{STATE} holds no numbers; nothing was changed"
-            raise TeamError(Code.STORE_FAILED, text, NUMBERS_LOST.hint)
         self._arrivals = known.arrivals
         self._write_rows(changes)
         archived = [archived_row(agent, message, n=self._next_number()) for agent, message in changes.archived]
@@ -376,7 +378,7 @@ class SqlTransaction(Transaction):
         if in_force is not None:
             place = self._settings.place if changes.settings is None else TABLE
             write_pointer(self.connection, known.seq + 1, in_force, place)
-        records, key = records_to_write(changes, self.config), self.config.key
+        records, key = records_to_write(changes, self.config, lost), self.config.key
         lines = audit_lines(records, seq=known.seq, prev=column_text(known.prev), at=at, actor=actor, key=key)
         # guard: swallowed-audit-line-noticed
         if self._insert(AUDIT, [line._asdict() for line in lines]) != len(lines):

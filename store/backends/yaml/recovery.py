@@ -38,7 +38,7 @@ from team_console.store.backends.yaml.healing import (
 from team_console.store.backends.yaml.layout import Layout, archive_part, names_in, refuse_way_out
 from team_console.store.backends.yaml.lock import ReleaseMark
 from team_console.store.backends.yaml.queue import QueueFile, QueueText, load_queue
-from team_console.store.contract.snapshot import AUDIT_LOST
+from team_console.store.contract.snapshot import trail_loss
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message
 from team_console.store.model.safe import counted
@@ -284,18 +284,12 @@ def audit_problem(disk: Disk, layout: Layout, released: ReleaseMark | None, last
     """
     if last >= (released.seq if released is not None else 0) and (last or not _was_written(disk, layout)):
         return None
-    found = disk.stat(layout.audit)
-    if found is None or found.size == 0:
-        what = "is gone" if found is None else "is empty"
-    elif last == 0:
+    found, what = disk.stat(layout.audit), ""
+    if found is None:
+        what = "is gone"
+    elif last == 0 and found.size:
         what = "holds no readable line"
-    else:
-        what = f"ends at line {last}, and line {released.seq if released else '?'} was written"
-    text = (
-        f"{layout.audit.name} {what}: what it said of past actions is lost, and archives cannot be checked against it"
-    )
-    hint = "Restore it from a copy while nobody writes; the next write begins it anew from what is there."
-    return Problem(AUDIT_LOST, "error", layout.audit.name, text, hint)
+    return trail_loss(layout.audit.name, last, released.seq if released else "?", what)
 
 
 def _was_written(disk: Disk, layout: Layout) -> bool:
