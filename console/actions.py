@@ -115,8 +115,8 @@ class Action(Struct, frozen=True):
     def label_on(self, context: ActionContext) -> str:
         """Return the words for the footer, of what it does to `context`."""
         marked = context.selection.marked
-        if marked and self.deciding:
-            return f"{self.label.rstrip('…')} {marked:,} marked"
+        if marked and self.deciding and (self.group is Group.DECIDE or context.selection.chosen_as == "marked"):
+            return f"{self.label.rstrip('…')} {marked:,} {context.selection.chosen_as}"
         return self.wording(context) or self.label
 
     @property

@@ -74,7 +74,8 @@ class Selection(Struct, frozen=True):
         agents: Whom a message would go to: the marked ones, else the one the row is about.
         messages: What a delivery action would treat: the marked ones, else the one under the cursor.
         mail: What `done` would mark as read: the marked ones, else the one under the cursor.
-        marked: How many rows are marked.
+        marked: How many rows are marked, or are alike and one row.
+        chosen_as: Which of both: `marked` or `alike`.
         token: The digest of the question as it was last drawn, for answers.
         seen: All that was drawn of it and beside it.
         incomplete: A part of the text is not on the screen, because it is still being read.
@@ -92,6 +93,7 @@ class Selection(Struct, frozen=True):
     messages: tuple[Message, ...] = ()
     mail: tuple[Message, ...] = ()
     marked: int = 0
+    chosen_as: str = "marked"
     token: str = ""
     seen: Seen | None = None
     incomplete: bool = False
@@ -229,7 +231,7 @@ def why_no_verdict(context: ActionContext, *, approving: bool) -> str | None:
     """
     if context.selection.marked:
         many = context.to_decide(approving=approving)
-        return None if many else "none of the marked ones takes a verdict without further words"
+        return None if many else f"none of the {context.selection.chosen_as} ones takes a verdict without further words"
     if approving and context.wants_words:
         return None
     row = context.selection.request

@@ -13,6 +13,8 @@ from team_console.console.tui.evidence import ShownEvidence
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.shown_when_decided import Seen
+from team_console.store.views.evidence import Mark
+from team_console.store.views.rows import RequestRow
 from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.form_results import CHANGED
 
@@ -77,6 +79,12 @@ class ScreenCache(Struct):
         if painted.first_frame is None:
             return "not shown yet"
         return f"shown {len(painted.text):,} of {painted.text_lines:,} lines"
+
+    def missing_for(self, row: RequestRow) -> int:
+        """Return how many of the things that a request names are missing, as far as they were looked for."""
+        known = self.evidence.get(row.key)
+        sections = known.evidence.sections if known is not None and known.evidence is not None else ()
+        return sum(piece.mark is Mark.MISSING for section in sections for piece in section.pieces)
 
     def keep_painted(self, detail: Detail) -> None:
         """Keep what was on the screen, here and in the other lists: the most that was painted of each request."""

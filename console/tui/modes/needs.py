@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,7 +21,6 @@ from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.client_requests import permission_of, questions_of
 from team_console.store.protocol.shown_when_decided import digest_of
 from team_console.store.views.alike import causes_of, spans_that_differ
-from team_console.store.views.evidence import Mark
 from team_console.store.views.needs import SAID_BY_KIND, ItemPart, arrange_items, group_of, need_of, part_of
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, View
 from team_console.store.views.search import Searchable, searchable_message, searchable_request, searchable_texts
@@ -105,7 +104,7 @@ class NeedsListing(Listing[ActionItem]):
             if row.need is Need.PLAN and attachment_of(message) is None:
                 if number := self._lines_of(row.request):
                     yield counted(number, "line")
-                if missing := self._missing_for(row.request):
+                if row.request is not None and (missing := self.cache.missing_for(row.request)):
                     yield f"{missing} missing"
             elif row.need is Need.QUESTION:
                 number = sum(len(item.options) for item in questions_of(message.payload))
@@ -146,14 +145,6 @@ class NeedsListing(Listing[ActionItem]):
             number = sum(line.area is DocumentArea.TEXT for line in laid)
             self._line_counts[layout] = number
 
-    def _missing_for(self, request: RequestRow | None) -> int:
-        """Return how many of the things that a plan names are missing, as far as they were looked for."""
-        known = self.cache.evidence.get(request.key) if request is not None else None
-        if known is None or known.evidence is None:
-            return 0
-        pieces = (piece for section in known.evidence.sections for piece in section.pieces)
-        return sum(piece.mark is Mark.MISSING for piece in pieces)
-
     def group_of(self, row: ActionItem) -> str:
         """Return the heading of a row: by urgency, trouble, news; of one that is gone, the one it had."""
         return self.group_of_gone if self.is_gone(row) else group_of(row).upper()
@@ -193,7 +184,7 @@ class NeedsListing(Listing[ActionItem]):
         self._wake_due(view)
         short = self.situation.with_short_paths
         items = arrange_items(item for item in view.attention if item.key not in self._snoozed)
-        folded = fold_alike(items, self._unfolded)
+        folded = fold_alike(items, self._unfolded, self.pending_of)
         self._alike = {row.key: alike for row, alike in folded if alike}
         return tuple(
             replace(row, who=short(row.who), title=short(row.title)) if row.need is Need.DAMAGED else row
@@ -395,7 +386,8 @@ class NeedsPane(Pane[ActionItem]):
         if row is None:
             return selection
         marked = selection.marked or len(self.listing.alike_permissions(row))
-        return replace(selection, listed=self.listing.items_of(self.rows.rows), marked=marked)
+        chosen_as = "marked" if selection.marked else "alike"
+        return replace(selection, listed=self.listing.items_of(self.rows.rows), marked=marked, chosen_as=chosen_as)
 
     def snooze(self) -> tuple[int, float]:
         """Put the chosen items aside for a while; returns how many, and after how many seconds the first is back."""
@@ -433,11 +425,16 @@ def is_open_permission(item: ActionItem) -> bool:
     return item.need is Need.PERMIT and item.request is not None and item.request.is_open
 
 
-def fold_alike(items: Iterable[ActionItem], unfolded: AbstractSet[str]) -> Sequence[FoldedRow]:
+def fold_alike(
+    items: Iterable[ActionItem], unfolded: AbstractSet[str], decided_on: Callable[[ActionItem], str]
+) -> Sequence[FoldedRow]:
     """Return the rows of a list: items of their own, and one for each lot of alike ones, where its first item stood.
+
+    What was decided about some of a lot is said of those alone: they are a row, or rows, beside that of the others.
 
     Args:
         unfolded: Keys of rows that were opened: their items are rows of their own.
+        decided_on: Item -> the verb of what was decided about it and is not written yet; empty for nothing.
     """
     listed = list(items)
     causes = _causes_of_permissions(listed)
@@ -446,10 +443,17 @@ def fold_alike(items: Iterable[ActionItem], unfolded: AbstractSet[str]) -> Seque
         lots.setdefault(_key_of_lot(item, causes), []).append(item)
     rows: list[FoldedRow] = []
     for key, lot in lots.items():
-        if len(lot) < _FOLDED_FROM or key in unfolded:
-            rows += [(item, ()) for item in lot]
-        else:
-            rows.append((_row_of_lot(key, lot, causes.get(lot[0].key)), tuple(lot)))
+        is_apart = len(lot) < _FOLDED_FROM or key in unfolded
+        parts: dict[str, list[ActionItem]] = {}
+        for item in lot:
+            # guard: decided-ones-leave-their-lot
+            parts.setdefault("" if is_apart else decided_on(item), []).append(item)
+        for verb, part in parts.items():
+            name = f"{key} {verb}" if verb and len(parts) > 1 else key
+            if len(part) < _FOLDED_FROM or name in unfolded:
+                rows += [(item, ()) for item in part]
+            else:
+                rows.append((_row_of_lot(name, part, causes.get(part[0].key)), tuple(part)))
     return rows
 
 
