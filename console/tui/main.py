@@ -175,6 +175,7 @@ class MainScreen(Screen[None]):
         self.cache.preferences = preferences
         self.lists.take_preferences()
         self._console_app.take_preferences(preferences)
+        self.bars.show_keys()
 
     # What is shown.
 
