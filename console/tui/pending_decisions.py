@@ -277,12 +277,20 @@ class PendingDecisions:
             self._begin_to_write(entry)
 
     def write_here(self) -> None:
-        """Write everything in this thread before the console is suspended: its timers stand still until it resumes."""
+        """Write everything in this thread before the console is suspended: its timers stand still until it resumes.
+
+        What became of it is told then: a toast of now would be over before an editor is.
+        """
         for entry in tuple(self._waiting):
             if entry.pending.begins is None and entry.claim():
                 outcomes = _write(self._screen.caller, entry.pending.writes)
-                self._forget(entry)
-                self._report(entry.pending, outcomes)
+                self._screen.app.call_later(self._tell_written, entry, outcomes)
+
+    def _tell_written(self, entry: ScheduledDecision, outcomes: Sequence[Outcome]) -> None:
+        """Report what was written while the console stepped aside, and that it was written for that."""
+        self._forget(entry)
+        done = f"{entry.pending.done}, before the console stepped aside"
+        self._report(replace(entry.pending, done=done), outcomes)
 
     def flush(self) -> list[str]:
         """Write everything in this thread because the console ends; return a line for each failed write.
@@ -298,8 +306,12 @@ class PendingDecisions:
                 lost.append(f"{safe_line(entry.pending.words, 200)}: the console was left before it began")
                 continue
             outcomes = _write(caller, entry.pending.writes)
-            errors = [(each.write.words, each.error) for each in outcomes if each.error is not None]
-            lost += [f"{safe_line(words, 200)}: {reason_of(error)}" for words, error in errors]
+            errors = [
+                f"{safe_line(each.write.words, 200)}: {reason_of(each.error)}"
+                for each in outcomes
+                if each.error is not None
+            ]
+            lost += errors
             if not errors:
                 self._screen.drafts.keep(entry.note, {})
                 self._waiting.remove(entry)
