@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar, Generic, TypeVar
 
 from team_console.store.model.errors import Code, TeamError
@@ -21,7 +21,7 @@ from team_console.widgets.document import Block, Document, Heading, Text, TextFo
 from team_console.widgets.fields import AnyField, Ask, Note, Options
 from team_console.widgets.form_gate import GatedPanel
 from team_console.widgets.form_results import CHANGED, UNSURE, AskAgain, DeferredResult, Stopped
-from team_console.widgets.held_frames import frames_of, visible_region
+from team_console.widgets.held_frames import Frames, WhenHeld, frames_of, visible_region
 from team_console.widgets.text import text_of
 from team_console.widgets.wrapping import wrap
 from textual import on, work
@@ -106,15 +106,19 @@ class Form(GatedPanel, Generic[ResultT]):
         words: Ask | None = None,
         draft: Draft | None = None,
         on_draft: Callable[[Draft], None] | None = None,
+        about_now: Callable[[], str] | None = None,
     ) -> None:
-        """`title` stands on the border, `about` above the fields, `verb` on the button that acts; safe text."""
+        """`title` stands on the border, `about` above the fields, `verb` on the button that acts; safe text.
+
+        `about_now` makes the words above the fields anew, as the team changes and more is shown; None where they stay.
+        """
         super().__init__()
         self._title, self._verb = title, verb
         self.when_closed: Callable[[ResultT | None], object] = lambda result: None
         self.editor: Callable[[str, str], str] | None = None
         self.words = words
         self.draft: Draft = draft or {}
-        self._on_draft = on_draft
+        self._on_draft, self._about_now = on_draft, about_now
         self._outcome = ""
         self._is_ready = self._is_closed = False
         self._typed_in: Widget | None = None
@@ -176,11 +180,6 @@ class Form(GatedPanel, Generic[ResultT]):
     def excerpts(self) -> list[Excerpt]:
         """Return what the form itself shows of what is decided, and must be seen whole."""
         return [self._chosen_excerpt] if self._chosen_excerpt.is_attached and self._chosen_excerpt.display else []
-
-    def is_unread(self, excerpt: Excerpt) -> bool:
-        """Return whether a line of an excerpt was not on the screen yet when the key under way was pressed."""
-        frames = frames_of(self)
-        return frames is not None and not excerpt.is_whole(frames.pressed)
 
     def row(self, ask: Ask, *beside: Widget) -> Container:
         """Return the row of one thing that is asked for: its label, its field, and what stands beside that."""
@@ -369,7 +368,7 @@ class Form(GatedPanel, Generic[ResultT]):
         chosen = self._chosen_excerpt
         try:
             # guard: chosen-words-painted-whole
-            if chosen.display and chosen.is_attached and self.is_unread(chosen):
+            if chosen.display and chosen.is_attached and chosen.is_unread():
                 text = "not all of what you chose was shown yet; what was not read is no answer"
                 raise TeamError(Code.NOT_PERMITTED, text, "PgDn scrolls it.")
             act = self.answer()
@@ -417,8 +416,17 @@ class Form(GatedPanel, Generic[ResultT]):
 
     # What it says.
 
+    def new_in_frame(self, frames: Frames) -> Iterator[WhenHeld]:
+        """See `GatedPanel`; look again once it is noted that the terminal holds more of what the form is about."""
+        yield from super().new_in_frame(frames)
+        if more := tuple(self.thing.new_in_frame(frames)) if self.thing is not None else ():
+            yield from (*more, lambda frame: self.look_again())
+
     def look_again(self) -> None:
-        """Take in what became of that which it asks about."""
+        """Take in what became of that which it asks about, and how much of it was shown."""
+        # guard: form-follows-the-team
+        if self._about_now is not None and not self.is_at_work:
+            self._about.say(self._about_now())
 
     def show_outcome(self, outcome: str) -> None:
         """Say what became of the one request it asks about, safe text; empty while that waits.
@@ -428,8 +436,9 @@ class Form(GatedPanel, Generic[ResultT]):
         if self.is_at_work or outcome == self._outcome:
             return
         self._outcome = outcome
-        self._outcome_line.say(f"{outcome}. This no longer needs a decision. esc closes; your draft is kept.")
-        self._outcome_line.display = bool(outcome)
+        self._outcome_line.say(
+            outcome and f"{outcome}. This no longer needs a decision. esc closes; your draft is kept."
+        )
 
     def show_error(self, error: TeamError) -> None:
         """Say why it was not done: what happened, and the next step; a code only where a field cannot mend it."""
@@ -484,6 +493,11 @@ class Excerpt(Detail):
         self.display, self._blocks, self._token = bool(blocks), blocks, token
         self.show(Document(key="excerpt", title="", blocks=blocks, token=token))
 
+    def is_unread(self) -> bool:
+        """Return whether a line of it was not on the screen yet when the key under way was pressed."""
+        frames = frames_of(self)
+        return frames is not None and not self.is_whole(frames.pressed)
+
     def is_whole(self, frame: int) -> bool:
         """Return whether the terminal had held all of its lines by this frame."""
         return self.painted_before.get(self._token, Painted()).until(frame).is_whole
@@ -505,8 +519,10 @@ class WrappedText(Static):
         super().__init__(Content(text), id=id, classes=classes, markup=False)
 
     def say(self, text: str) -> None:
-        """Show another text."""
-        self.update(Content(text))
+        """Show another text, an empty one in no line; the same is not laid out again."""
+        self.display = bool(text)
+        if text != str(self.content):
+            self.update(Content(text))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """See `Widget`."""

@@ -62,7 +62,7 @@ class ManyForm(Form[ResultT]):
         verb: str,
         unseen: Callable[[str], str],
         outcome: Callable[[str], str] = lambda subject: "",
-        notes: Sequence[str] = (),
+        notes: Callable[[], Sequence[str]] = tuple,
         **more: Any,
     ) -> None:
         """Make the form.
@@ -71,12 +71,12 @@ class ManyForm(Form[ResultT]):
             act: Takes the subjects that are meant and the words, in a thread.
             unseen: Subject -> what of it was not shown so far, safe text; empty when all of it was.
             outcome: Subject -> what became of it, safe text; empty while it waits.
-            notes: What is left alone and why, safe text.
+            notes: What is left alone and why, and what to know of the askers by now, safe text.
             more: As for `Form`.
         """
         super().__init__("", "", verb, **more)
         self._items, self._act_on, self._unseen, self._outcome_of = tuple(items), act, unseen, outcome
-        self._notes = tuple(notes)
+        self._notes, self._notes_line = notes, WrappedText(classes="form--note")
         self._name_width = min(_LONGEST_NAME, max((cell_len(item.who) for item in self._items), default=0))
         self._warning_line = WrappedText(id="unseen", classes="form--note")
         self._list = Excerpt(most=8, id="items")
@@ -103,9 +103,11 @@ class ManyForm(Form[ResultT]):
             yield lambda frame: self.look_again()
 
     def look_again(self) -> None:
-        """Find out anew which items are left out: some may be decided or shown whole by now. Not while it is at work,
-        whose action decides on those that were shown when it began.
+        """See `Form`; also find out anew which items are left out: some may be decided or shown whole by now. Not while
+        it is at work, whose action decides on those that were shown when it began.
         """
+        super().look_again()
+        self._notes_line.say("\n".join(filter(None, self._notes())))
         left = self._find_left_out()
         if left != self._left_out and not self.is_at_work:
             self._left_out = left
@@ -132,8 +134,7 @@ class ManyForm(Form[ResultT]):
     def fields(self) -> ComposeResult:
         """Compose the list, what is left out, and the words."""
         yield self._list
-        if self._notes:
-            yield WrappedText("\n".join(self._notes), classes="form--note")
+        yield self._notes_line
         if self.words is not None:
             yield self.row(self.words)
 
@@ -143,6 +144,7 @@ class ManyForm(Form[ResultT]):
 
     def on_mount(self) -> None:
         """List them."""
+        self.look_again()
         self._show_items()
 
     def answer(self) -> Callable[[], ResultT]:
@@ -161,9 +163,7 @@ class ManyForm(Form[ResultT]):
 
     def _show_items(self) -> None:
         """Write the list and its warning anew."""
-        warning = self._warning()
-        self._warning_line.say(warning)
-        self._warning_line.display = bool(warning)
+        self._warning_line.say(self._warning())
         self._list.put(Lines(tuple(map(self._line, self._items)), indent=_SET_IN))
 
     def _warning(self) -> str:

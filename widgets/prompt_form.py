@@ -148,6 +148,11 @@ class Prompt(Form[ResultT]):
         self._show_choice()
         self._look_ahead()
 
+    def look_again(self) -> None:
+        """See `Form`; also what will happen by now."""
+        super().look_again()
+        self._look_ahead()
+
     def typed(self) -> Draft:
         """Return the content of the fields and the edited text."""
         return {**super().typed(), "edited": self._edited if self._is_edited else ""}
@@ -156,7 +161,7 @@ class Prompt(Form[ResultT]):
         """Return the act with the decision."""
         typed, choice = self.typed(), self._choice
         words = typed.get("words", "").strip()
-        unread = {excerpt.id for excerpt in self.excerpts() if self.is_unread(excerpt)}
+        unread = {excerpt.id for excerpt in self.excerpts() if excerpt.is_unread()}
         # guard: granted-words-painted-whole
         if "whole" in unread:
             text = "not all of it was shown yet; what was not read is not granted"

@@ -35,7 +35,6 @@ from team_console.store.protocol.tool_input import editable_part, headline_of, s
 from team_console.store.service import grants, requests
 from team_console.store.service.decision import Decision
 from team_console.store.views.alike import decided_before
-from team_console.store.views.evidence import Mark
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.roster import asker_words, mode_words
 from team_console.store.views.rows import RequestRow
@@ -116,6 +115,7 @@ class _Verdict:
             self.decide,
             choices=self.choices,
             says_enough=bool(self.remarks),
+            about_now=lambda: self._words_about(self.seen_request.row),
             **self.fields(),
             **self.screen.drafts.of_form(f"{self.VERB}:{self.row.request_id}"),
         )
@@ -314,13 +314,12 @@ def request_and_place(row: RequestRow, *, with_title: bool = True) -> str:
 
 def facts_before_deciding(screen: MainScreen, row: RequestRow) -> str:
     """Return the facts to know before deciding: how much was read, what is missing, whether the asker is there."""
-    painted, known = screen.cache.painted.get(digest_of(row.question)), screen.cache.evidence.get(row.key)
-    facts = []
+    screen.keep_painted()
+    token = digest_of(row.question)
+    painted, facts = screen.cache.painted.get(token), []
     if painted is not None and painted.text_lines:
-        facts.append("shown to its end" if painted.is_whole else screen.cache.unseen(digest_of(row.question)))
-    sections = known.evidence.sections if known is not None and known.evidence is not None else ()
-    missing = sum(piece.mark is Mark.MISSING for section in sections for piece in section.pieces)
-    if missing:
+        facts.append(screen.cache.unseen(token) or "shown to its end")
+    if missing := screen.cache.missing_for(row):
         facts.append(f"{counted(missing, 'thing')} it names {'is' if missing == 1 else 'are'} missing")
     agent = next((each for each in screen.situation.roster if each.name == row.asker), None)
     if screen.view is not None and (words := asker_words(screen.view, row)):

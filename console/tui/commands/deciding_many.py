@@ -20,6 +20,7 @@ from team_console.store.protocol.shown_when_decided import digest_of, seen_of
 from team_console.store.protocol.tool_input import tool_in_line
 from team_console.store.service import inbox
 from team_console.store.views.alike import causes_of, spans_that_differ
+from team_console.store.views.roster import asker_words
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.fields import words_of_a_decision
 from team_console.widgets.many_form import ManyForm, ManyItem
@@ -87,13 +88,13 @@ def decide_many(screen: MainScreen, context: ActionContext, *, approving: bool) 
 
     Only what was shown whole is among them; what is scrolled into sight while the form stands there joins them.
     """
-    verb, cache = "approve" if approving else "reject", screen.cache
+    verb = "approve" if approving else "reject"
     rows = {row.request_id: row for row in context.to_decide(approving=approving)}
     seen = {key: context.selection.looked_at.get(digest_of(row.question)) for key, row in rows.items()}
 
     def unseen(key: str) -> str:
-        screen.cache.keep_painted(screen.pane.detail)
-        return cache.unseen(digest_of(rows[key].question))
+        screen.keep_painted()
+        return screen.cache.unseen(digest_of(rows[key].question))
 
     def outcome(key: str) -> str:
         return request_outcome(rows[key], screen.view, screen.now)
@@ -139,15 +140,27 @@ def _ask_about_many(
     pending: Callable[[Sequence[str], str], PendingDecision],
     **more: Any,
 ) -> None:
-    """Open the form of one decision about several things, with what is left alone and why."""
+    """Open the form of one decision about several things, with what is left alone and why, and what befell askers."""
     form = ManyForm[PendingDecision](
         items,
         lambda keys, words: screen.pending_decisions.prepare(pending(keys, words)),
         verb=verb.capitalize(),
-        notes=_words_on_left_alone(context, len(items), verb),
+        notes=lambda: (*_words_on_left_alone(context, len(items), verb), _words_on_askers(screen, items)),
         **more,
     )
     screen.ask_to_decide(form)
+
+
+def _words_on_askers(screen: MainScreen, items: Sequence[ManyItem]) -> str:
+    """Return what became of those who ask, as far as that is to be known before; empty for nothing."""
+    asked = {item.subject for item in items}
+    rows = [row for row in screen.situation.requests if row.request_id in asked]
+    told = [
+        f"{safe_line(row.asker, 64)} {words}"
+        for row in rows
+        if screen.view is not None and (words := asker_words(screen.view, row))
+    ]
+    return first_of(list(dict.fromkeys(told)), _MOST_REASONS)
 
 
 def _words_on_left_alone(context: ActionContext, meant: int, verb: str) -> tuple[str, ...]:
@@ -160,8 +173,9 @@ def _words_on_left_alone(context: ActionContext, meant: int, verb: str) -> tuple
     reasons = Counter(context.no_verdict_on(row) or "it wants an answer of its own" for row in others)
     if (rest := left - len(others)) > 0 and verb != DONE:
         reasons["it is not a request"] = rest
-    told = reasons.most_common(_MOST_REASONS)
-    why = [f"{number:,} × {reason}" if number > 1 else reason for reason, number in told]
-    if others_left := reasons.total() - sum(number for _, number in told):
+    most = reasons.most_common(_MOST_REASONS)
+    why = [f"{number:,} × {reason}" if number > 1 else reason for reason, number in most]
+    if others_left := reasons.total() - sum(number for _, number in most):
         why.append(f"{others_left:,} for other reasons")
-    return (": ".join(filter(None, (f"{counted(left, 'marked row')} left alone", " · ".join(why)))),)
+    told = f"{counted(left, f'{context.selection.chosen_as} row')} left alone"
+    return (": ".join(filter(None, (told, " · ".join(why)))),)
