@@ -15,6 +15,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Fields, without
 from team_console.store.model.recorded_facts import (
     MIGRATE,
+    ROWS_AFTER,
     RecordedFact,
     RecordedFacts,
     RecordedSettings,
@@ -29,7 +30,7 @@ KEPT = 2000
 """How many lines are kept for people; more are read again when they are asked for."""
 NOT_BY_DESK = frozenset({"drop", "heal", "undo", "abort", MIGRATE})
 """Actions that carry what others wrote: into the drop folder, into the queue without a lock, into another team."""
-_HIDDEN = frozenset({"recorded", "seal"})
+_HIDDEN = frozenset({"recorded", "seal", ROWS_AFTER})
 """Facts of an audit line that are not for people."""
 _JSON = msgspec.json.Decoder()
 

@@ -16,7 +16,7 @@ from team_console.store.backends.trail_reader import KEPT, NOT_BY_DESK, TrailLin
 from team_console.store.contract.team import LineSeal, judge_seal, key_name, seal
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.message import FieldDict
-from team_console.store.model.recorded_facts import ACCEPT_SETTINGS, CARRIED, TRAIL_LOST
+from team_console.store.model.recorded_facts import ACCEPT_SETTINGS, CARRIED, ROWS_AFTER, TRAIL_LOST
 from team_console.store.protocol.foreign_fields import items_in, mapping_in
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.trail_facts import is_answer
@@ -36,6 +36,12 @@ def telling_lines(connection: Connection) -> str:
     find = "strpos" if connection.is_strict else "instr"
     telling = [f"action = '{ACCEPT_SETTINGS}'", *(f"{find}(facts, '{word}') > 0" for word in _WORDS)]
     return f"({' OR '.join(telling)})"
+
+
+def counting_lines(connection: Connection) -> str:
+    """Return the condition for lines that say how many rows the archive had then, or deleted some; likewise."""
+    find = "strpos" if connection.is_strict else "instr"
+    return f"(action = 'delete_archived' OR {find}(facts, '\"{ROWS_AFTER}\"') > 0)"
 
 
 _SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')

@@ -9,16 +9,19 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
+from team_console.store.backends.sql.audit_trail import counting_lines
 from team_console.store.backends.sql.connection import Connection, Values, in_list
 from team_console.store.backends.sql.row_reader import RowReader, finished_rows, read_notes
 from team_console.store.backends.sql.rows import DAMAGED_ENTRY, column_text, dump, json_object_in, storable
-from team_console.store.backends.sql.schema import ARCHIVE, LARGEST_NUMBER, MESSAGES, NOTES, Shape
-from team_console.store.contract.snapshot import FinishedCounts, Unacknowledged
+from team_console.store.backends.sql.schema import ARCHIVE, AUDIT, LARGEST_NUMBER, MESSAGES, NOTES, Shape
+from team_console.store.contract.snapshot import ARCHIVE_LOST, FinishedCounts, Unacknowledged
 from team_console.store.contract.team import MOST_COUNTED, Page
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import FieldDict, Message, Status, addressees, by_id, from_record, nonempty
 from team_console.store.model.names import spellings
+from team_console.store.model.recorded_facts import ROWS_AFTER
+from team_console.store.model.safe import counted
 from team_console.store.protocol.placed_message import when_created
 
 PlacesT = TypeVar("PlacesT")
@@ -51,7 +54,39 @@ def archived_messages(connection: Connection, condition: str, values: Values) ->
     return list(by_id(found).values())
 
 
-def archive_page(connection: Connection, *, agent: str | None, cursor: str | None, limit: int) -> Page:
+_COUNTED_AT_ONCE = 10_000
+"""So many rows of the archive are counted when somebody looks at history; only `check` counts more."""
+
+
+def count_rows(connection: Connection) -> int:
+    """Count the rows of the archive; the time that takes grows with them."""
+    return int(connection.scalar(f"SELECT count(*) FROM {ARCHIVE}"))
+
+
+def rows_on_record(connection: Connection) -> int | None:
+    """Return how many rows of the archive are on record; None where only earlier versions wrote, or deleted some."""
+    newest = f"SELECT facts FROM {AUDIT} WHERE {counting_lines(connection)} ORDER BY seq DESC LIMIT 1"
+    rows = json_object_in(connection.scalar(newest)).get(ROWS_AFTER)
+    return rows if isinstance(rows, int) else None
+
+
+def find_lost_rows(connection: Connection, shape: Shape, *, counts_many: bool = False) -> tuple[Problem, ...]:
+    """Return the finding that the archive has fewer rows than are on record, of one that is looked at in this way.
+
+    Nothing where a policy hides rows: then nobody knows how many there are.
+    """
+    expected = rows_on_record(connection) if shape.has_ours and not shape.hides_rows else None
+    if expected is None or counts_many is not (expected > _COUNTED_AT_ONCE):
+        return ()
+    # guard: lost-rows-of-an-archive-told
+    if (count := count_rows(connection)) >= expected:
+        return ()
+    text = f"the archive has {counted(count, 'row')}, and {expected:,} were put into it (told by {AUDIT})"
+    hint = "Restore it from a copy; until then history shows only what is left."
+    return (Problem(ARCHIVE_LOST, "error", ARCHIVE, text, hint),)
+
+
+def archive_page(connection: Connection, shape: Shape, *, agent: str | None, cursor: str | None, limit: int) -> Page:
     """Return a stretch of history, newest first; the cursor is the place of its last message.
 
     Raises:
@@ -60,7 +95,8 @@ def archive_page(connection: Connection, *, agent: str | None, cursor: str | Non
     rows = archived_stretch(connection, agent=agent, behind=cursor, limit=limit + 1)
     read = [placed.row for placed in rows[:limit]]
     messages = tuple(row for row in read if isinstance(row, Message))
-    problems = tuple(row for row in read if isinstance(row, Problem))
+    lost = find_lost_rows(connection, shape) if cursor is None else ()
+    problems = (*(row for row in read if isinstance(row, Problem)), *lost)
     return Page(messages, rows[limit - 1].place if len(rows) > limit else None, problems)
 
 

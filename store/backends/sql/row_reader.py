@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.sql.audit_trail import telling_lines
+from team_console.store.backends.sql.audit_trail import counting_lines, telling_lines
 from team_console.store.backends.sql.connection import Connection
 from team_console.store.backends.sql.rows import ROW_REFUSED, Row, RowEntry, read_row
 from team_console.store.backends.sql.schema import ARCHIVE, AUDIT, MESSAGES, NOTES, Shape
@@ -283,6 +283,7 @@ def make_indexes(connection: Connection, shape: Shape) -> None:
     wanted["team_console_read_notes"] = f"{NOTES} (message_id) WHERE {read_notes(shape)}"
     # guard: plain-lines-cost-nothing
     wanted["team_console_tells"] = f"{AUDIT} (seq) WHERE {telling_lines(connection)}"
+    wanted["team_console_counts"] = f"{AUDIT} (seq) WHERE {counting_lines(connection)}"
     for name, of in wanted.items():
         if name in there:
             continue

@@ -16,6 +16,7 @@ from team_console.store.backends.sql.history import (
     archived_messages,
     count_finished,
     count_pushed,
+    find_lost_rows,
     older_page,
 )
 from team_console.store.backends.sql.row_reader import (
@@ -246,6 +247,8 @@ class SqlTeam(Team):
         # guard: lost-lines-of-a-database-told
         if found is not None and found.seq < found.written:
             ours.append(trail_loss(AUDIT, found.seq, found.written))
+        if reader.is_whole:
+            ours += find_lost_rows(connection, shape, counts_many=True)
         at = column_text(found.changed_at) if found is not None else ""
         moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
         condition = Condition.OK if state.entries else Condition.EMPTY
@@ -353,9 +356,8 @@ class SqlTeam(Team):
         """See `Team.whole`."""
         reader = RowReader(is_whole=True)
         with suppress(TeamError), reader.guard, self._reading() as (connection, shape):
-            if is_large(connection):
-                seen = self._read_snapshot(connection, shape, None, reader)
-                return replace(seen, taken_at=self.clock(), holder=self._holder_now())
+            seen = self._read_snapshot(connection, shape, None, reader)
+            return replace(seen, taken_at=self.clock(), holder=self._holder_now(), notes=self.session_notes())
         return self.snapshot()
 
     def reworded(self) -> frozenset[str]:
@@ -366,9 +368,9 @@ class SqlTeam(Team):
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
         with self._reading() as (connection, shape):
-            return (
-                archive_page(connection, agent=agent, cursor=cursor, limit=limit) if shape.has_ours else Page((), None)
-            )
+            if not shape.has_ours:
+                return Page((), None)
+            return archive_page(connection, shape, agent=agent, cursor=cursor, limit=limit)
 
     def archived(self, *words: str) -> list[Message]:
         """See `Team.archived`."""

@@ -23,7 +23,13 @@ from team_console.store.backends.sql.connection import (
     in_list,
     insert,
 )
-from team_console.store.backends.sql.history import archived_messages, archived_row, parse_archived
+from team_console.store.backends.sql.history import (
+    archived_messages,
+    archived_row,
+    count_rows,
+    parse_archived,
+    rows_on_record,
+)
 from team_console.store.backends.sql.row_reader import FACT_KINDS, RowReader, RowsState, is_large, messages_in_order
 from team_console.store.backends.sql.row_writer import RowWriter
 from team_console.store.backends.sql.rows import (
@@ -62,7 +68,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, STATE_KEYS, FieldDict, Fields, Message, ids_of, is_same
 from team_console.store.model.names import ALL, check_name, spellings
-from team_console.store.model.recorded_facts import TRAIL_LOST, RecordedFacts
+from team_console.store.model.recorded_facts import ROWS_AFTER, TRAIL_LOST, RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.settings.in_force import SettingsInForce, settings_record, text_digest
 
@@ -268,7 +274,7 @@ class SqlTransaction(Transaction):
         # A newer message in the archive of somebody else may have the same id.
         gone = [{"message_id": message_id, **values} for message_id in sorted(old - live)]
         self.connection.change_all(f"DELETE FROM {ARCHIVE} WHERE message_id = :message_id AND {condition}", gone)
-        return {"count": len(gone)}
+        return {"count": len(gone), ROWS_AFTER: count_rows(self.connection)}
 
     def has_archived(self, message: Message, agent: str | None = None) -> bool:
         owners = self._archive_owners(message.message_id)
@@ -363,6 +369,11 @@ class SqlTransaction(Transaction):
             changes.records[0] = (action, {**facts, "settings": settings_record(in_force)})
         self._arrivals = known.arrivals
         self._write_rows(changes)
+        # guard: rows-of-an-archive-on-record
+        if changes.archived or lost:
+            held = None if lost else rows_on_record(self.connection)
+            held = count_rows(self.connection) if held is None else held
+            changes.records[-1][1][ROWS_AFTER] = held + len(changes.archived)
         archived = [archived_row(agent, message, n=self._next_number()) for agent, message in changes.archived]
         # guard: swallowed-archive-row-noticed
         if self._insert(ARCHIVE, archived) != len(archived) or not self._were_kept(ARCHIVE, archived, "n", "record"):
