@@ -41,7 +41,7 @@ def telling_lines(connection: Connection) -> str:
 def counting_lines(connection: Connection) -> str:
     """Return the condition for lines that say how many rows the archive had then, or deleted some; likewise."""
     find = "strpos" if connection.is_strict else "instr"
-    return f"(action = 'delete_archived' OR {find}(facts, '\"{ROWS_AFTER}\"') > 0)"
+    return f"(action = 'delete_archived' OR {find}(facts, '\"{ROWS_AFTER}\":') > 0)"
 
 
 _SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
