@@ -55,7 +55,7 @@ def message(screen: MainScreen, context: ActionContext) -> None:
     def send(written: WrittenMessage) -> PendingDecision:
         meant = names_meant(screen.view, context.me, written.to)
         if meant != written.to:
-            refuse_others(shown.get(written.to, ()), meant)
+            refuse_unshown(shown.get(written.to, ()), meant)
         pending = _pending_message(context, quoted, replace(written, to=meant), purpose)
         return screen.pending_decisions.prepare(pending)
 
@@ -255,7 +255,7 @@ def confirm_reach(
             nonlocal seen
             before, seen = seen, look()
             lines, verb = tell(seen)
-            refuse_others(before.recipients, seen.recipients, about="\n".join(lines), verb=verb)
+            refuse_unshown(before.recipients, seen.recipients, about="\n".join(lines), verb=verb)
             return screen.pending_decisions.prepare(decide(seen.recipients, typed))
 
         lines, verb = tell(seen)
@@ -264,7 +264,7 @@ def confirm_reach(
     screen.background.run(look, ask)
 
 
-def refuse_others(shown: Sequence[str], meant: Sequence[str], *, about: str = "", verb: str = "") -> None:
+def refuse_unshown(shown: Sequence[str], meant: Sequence[str], *, about: str = "", verb: str = "") -> None:
     """Refuse to act on others than those who were shown, naming who is new and who is not meant any more.
 
     Raises:
