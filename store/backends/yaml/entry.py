@@ -180,7 +180,8 @@ def _scalar_value(node: Node, tag: str | None, line: int, *, as_text: bool) -> A
         value = getattr(yaml.constructor.SafeConstructor(), f"construct_yaml_{tag}")(yaml.ScalarNode("", text))
     except (ValueError, KeyError, IndexError):
         raise TextError(f"a value tagged !!{tag} that is none", line, hint="Correct the value.") from None
-    # Infinities and what is no number stay text, and integers that are not written as we write them.
+    # Infinities and what is no number stay text, and so do large numbers: from `INTEGERS` on, and from
+    # `PLAIN_INTEGERS` on where they are not written as we write them.
     return value if abs(value) < (INTEGERS if text == str(value) else PLAIN_INTEGERS) else text
 
 
@@ -466,7 +467,7 @@ class _Patch(Struct, frozen=True):
                     raise _NotByLines
                 continue
             key, value = pairs[name]
-            is_line = _is_scalar(value) and "\n" not in self.text[key.start : value.end]
+            is_line = _is_within_lines(value) and "\n" not in self.text[key.start : value.end]
             if is_line and (is_kept or (after is not _ABSENT and _one_line(after, flow=False) is not None)):
                 stay[name] = value
             if after is _ABSENT:
@@ -478,7 +479,8 @@ class _Patch(Struct, frozen=True):
         if added and node.flow:
             written = [f", {name}: {_one_line(value, flow=True)}" for name, value in added]
             at = max((value.end for _, value in node.value), default=node.start)
-            yield at, at, "".join(written)  # what cannot be written so is told apart when it is read back
+            # What has no form of one line becomes the word `None`: another value when it is read back, and refused.
+            yield at, at, "".join(written)
         elif added:
             last = stay.get("status") or next(reversed(stay.values()), None)
             if last is None:
@@ -492,7 +494,7 @@ class _Patch(Struct, frozen=True):
         written = _one_line(after, flow=node.flow)
         if value.kind == "mapping" and isinstance(after, Mapping) and after and before:
             yield from self.changes(value, before, after)
-        elif _is_scalar(value) and written is not None:
+        elif _is_within_lines(value) and written is not None:
             yield value.start, value.end, (" " if self.text[value.start - 1 : value.start] == ":" else "") + written
         elif node.flow:
             raise _NotByLines
@@ -528,7 +530,10 @@ def _one_line(value: Any, *, flow: bool) -> str | None:
     return None if "\n" in written else written
 
 
-def _is_scalar(node: Node) -> bool:
+def _is_within_lines(node: Node) -> bool:
+    """Return whether a value begins and ends within its lines, so that another takes its place without touching what
+    is around it: a quoted or plain scalar (`flow`: no block behind `|` or `>`), or an alias.
+    """
     return node.kind == "alias" or (node.kind == "scalar" and node.flow)
 
 
